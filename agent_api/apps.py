@@ -1,0 +1,5 @@
+from django.apps import AppConfig
+
+
+class AgentApiConfig(AppConfig):
+    name = "agent_api"

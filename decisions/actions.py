@@ -1,0 +1,103 @@
+"""Every write to decisions and outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from database.transactions import transactional
+from decisions.kind import DECISION, OUTCOME
+from decisions.models import Decision, Outcome, Status
+from projects.models import Project
+from records import verbs
+from records.actor import Actor
+from records.errors import InvalidInput, Refused
+from records.links import link
+from records.models import Link, Relation
+
+EDITABLE = ("title", "decision", "rationale", "alternatives_considered", "status", "decided_at", "decided_precision", "tags")
+OUTCOME_EDITABLE = ("type", "success_rate", "note", "occurred_at", "tags")
+
+
+def create_decisions(
+    *, actor: Actor, project: Project, rows: Sequence[Mapping[str, Any]], reason: str = "", review_state: str | None = None
+) -> list[Decision]:
+    return verbs.create(DECISION, rows, actor=actor, project=project, reason=reason, review_state=review_state)
+
+
+def create_decision(*, actor: Actor, project: Project, reason: str = "", **fields: Any) -> Decision:
+    return create_decisions(actor=actor, project=project, rows=[fields], reason=reason)[0]
+
+
+def edit_decision(
+    *, actor: Actor, decision: Decision, changes: Mapping[str, Any], reason: str = "", expected_version: int | None = None
+) -> Decision:
+    """Change any of EDITABLE."""
+    changes = verbs.only(changes, EDITABLE, decision.node_id)
+    return verbs.update(
+        [decision], changes, actor=actor, verb="edit", reason=reason, expected_version=expected_version
+    ).record
+
+
+def change_status(
+    *, actor: Actor, decisions: Sequence[Decision], status: str, reason: str, **options: Any
+) -> verbs.Outcome:
+    """What the world did with the decision. The memory stays visible whatever its status."""
+    if status not in Status.values:
+        raise InvalidInput({"status": [_("Must be one of: %s.") % ", ".join(Status.values)]})
+    verbs.require_reason(reason)
+    return verbs.update(decisions, {"status": status}, actor=actor, verb="change_status", reason=reason, **options)
+
+
+@transactional
+def supersede(
+    *, actor: Actor, decision: Decision, by: Decision | None, reason: str = "", expected_version: int | None = None
+) -> Decision:
+    """Status and link together. The successor may be unknown (`by` None)."""
+    if by is not None:
+        if by.node_id == decision.node_id:
+            raise Refused(_("A decision cannot supersede itself."), decision.node_id)
+        if _leads_back(by, decision):
+            raise Refused(
+                _("%(old)s already supersedes %(new)s; a decision cannot supersede what superseded it.")
+                % {"old": decision.node_id, "new": by.node_id},
+                decision.node_id,
+            )
+        link(by, Relation.SUPERSEDES, decision, actor=actor, reason=reason)
+    return verbs.update(
+        [decision], {"status": Status.SUPERSEDED}, actor=actor, verb="supersede", reason=reason,
+        expected_version=expected_version,
+    ).record  # fmt: skip
+
+
+def _leads_back(successor: Decision, decision: Decision) -> bool:
+    """True when `decision` supersedes `successor`, directly or through others."""
+    frontier, seen = {decision.node_id}, {decision.node_id}
+    while frontier:
+        targets = Link.objects.filter(relation=Relation.SUPERSEDES, source__in=frontier).values_list("target", flat=True)
+        frontier = set(targets) - seen
+        if successor.node_id in frontier:
+            return True
+        seen |= frontier
+    return False
+
+
+def contradict(*, actor: Actor, decision: Decision, other: Any, reason: str = "") -> Link:
+    """Say that two memories cannot both hold. Neither changes its status: which one is right is a person's call."""
+    return link(decision, Relation.CONTRADICTS, other, actor=actor, reason=reason)
+
+
+def record_outcome(*, actor: Actor, decision: Decision, reason: str = "", **fields: Any) -> Outcome:
+    """What followed the decision: the graph's LEADS_TO."""
+    rows = [{**verbs.only(fields, OUTCOME_EDITABLE), "decision": decision}]
+    return verbs.create(OUTCOME, rows, actor=actor, project=decision.project, reason=reason)[0]
+
+
+def edit_outcome(
+    *, actor: Actor, outcome: Outcome, changes: Mapping[str, Any], reason: str = "", expected_version: int | None = None
+) -> Outcome:
+    changes = verbs.only(changes, OUTCOME_EDITABLE, outcome.node_id)
+    return verbs.update([outcome], changes, actor=actor, reason=reason, expected_version=expected_version).record
+

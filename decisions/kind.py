@@ -1,0 +1,63 @@
+"""What the shared floors know of decisions and outcomes."""
+
+from typing import Any
+
+from django.utils.translation import gettext_lazy as _
+
+from decisions.models import Decision, Outcome
+from records.kinds import Kind, register
+
+
+def _sections(*parts: tuple[str, str | None]) -> str:
+    return "\n\n".join(f"## {heading}\n\n{text}" for heading, text in parts if text)
+
+
+def decision_body(decision: Decision) -> str:
+    return _sections(
+        ("Decision", decision.decision),
+        ("Rationale", decision.rationale),
+        ("Alternatives considered", decision.alternatives_considered),
+    )
+
+
+def _decision_properties(decision: Decision) -> dict[str, Any]:
+    return {"decided_at": decision.decided_at}
+
+
+DECISION = register(
+    Kind(
+        name="decision",
+        prefix="dec",
+        label=_("decision"),
+        label_plural=_("decisions"),
+        model=Decision,
+        url_name="decisions:detail",
+        list_url_name="decisions:list",
+        summary_of=lambda decision: decision.decision,
+        body_of=decision_body,
+        graph_label="Decision",
+        when="sort_at",
+        status_of=lambda decision: decision.status,
+        graph_properties=_decision_properties,
+    )
+)
+
+OUTCOME = register(
+    Kind(
+        name="outcome",
+        prefix="out",
+        label=_("outcome"),
+        label_plural=_("outcomes"),
+        model=Outcome,
+        url_name="decisions:outcome",
+        list_url_name="decisions:outcomes",
+        summary_of=lambda outcome: outcome.note or "",
+        body_of=lambda outcome: outcome.note or "",
+        graph_label="Outcome",
+        when="occurred_at",
+        status_of=lambda outcome: outcome.type,
+        graph_properties=lambda outcome: {"type": outcome.type, "success_rate": outcome.success_rate},
+        leads_to=lambda outcome: f"dec_{outcome.decision_id}",
+        select=("decision",),
+    )
+)

@@ -1,0 +1,236 @@
+"""All settings, from the environment only (docs/settings.md lists them). Runs with none set; loud on a bad value."""
+
+from pathlib import Path
+
+import dj_database_url
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+from django.utils.translation import gettext_lazy as _
+
+from memory_site import environment as env
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+VERSION = "0.1.0"
+
+# --- What an operator sets ---------------------------------------------------------------------------------------
+DATA_DIR = Path(env.text("DATA_DIR", str(BASE_DIR / "var")))
+DEBUG = env.flag("DEBUG", False)
+SECRET_KEY = env.secret("SECRET_KEY", DATA_DIR)
+TOKEN_PEPPER = env.secret("TOKEN_PEPPER", DATA_DIR)  # apart from SECRET_KEY: rotating that must not kill every agent
+DATABASE_URL = env.text("DATABASE_URL") or f"sqlite:///{DATA_DIR / 'desk.sqlite3'}"
+GRAPH_URL = env.text("GRAPH_URL")  # bolt://user:password@host:7687; empty: the relational store
+ENCODER = env.text("ENCODER", "onnx")
+PORT = env.number("PORT", 8000, least=1, most=65535)
+SITE_URL = env.text("SITE_URL", f"http://127.0.0.1:{PORT}").rstrip("/")
+ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
+CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS")
+BEHIND_TLS_PROXY = env.flag("BEHIND_TLS_PROXY", False)
+TRUSTED_PROXIES = env.number("TRUSTED_PROXIES", 0, least=0, most=10)
+TIME_ZONE_SHOWN = env.text("TIME_ZONE_SHOWN", "UTC")
+LOG_FORMAT = env.choice("LOG_FORMAT", "text", ("text", "json"))
+LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))
+
+# --- Sizes and times ---------------------------------------------------------------------------------------------
+TEXT_MAX_BYTES = 1024 * 1024
+DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * TEXT_MAX_BYTES  # a form of several long texts; well below max_allowed_packet
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 2000
+LOGIN_TRIES = 8
+LOGIN_LOCKED_MINUTES = 15
+
+# --- Database ----------------------------------------------------------------------------------------------------
+try:
+    _database = dict(dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True))
+except (ValueError, KeyError) as error:
+    raise ImproperlyConfigured("DATABASE_URL must look like mysql://user:password@host:3306/name or sqlite:///path.") from error
+
+if _database["ENGINE"] == "django.db.backends.sqlite3":
+    if _database["NAME"] != ":memory:":
+        Path(str(_database["NAME"])).parent.mkdir(parents=True, exist_ok=True)
+    _database["OPTIONS"] = {
+        "timeout": 20,
+        "transaction_mode": "IMMEDIATE",
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-65536; PRAGMA mmap_size=268435456;",
+    }
+elif _database["ENGINE"] == "django.db.backends.mysql":
+    _database["OPTIONS"] = {
+        **_database.get("OPTIONS", {}),
+        "charset": "utf8mb4",
+        "isolation_level": "read committed",
+        "connect_timeout": 5,
+        "init_command": "SET time_zone = '+00:00', innodb_lock_wait_timeout = 5",
+    }
+    _database["TEST"] = {"CHARSET": "utf8mb4"}
+else:
+    raise ImproperlyConfigured("DATABASE_URL: Memory Desk keeps its records in MySQL, MariaDB or SQLite.")
+DATABASES = {"default": _database}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- Application -------------------------------------------------------------------------------------------------
+KIND_APPS = ["decisions", "patterns", "pitfalls", "work_sessions", "runs"]
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "django_htmx",
+    "django_filters",
+    "rest_framework",
+    "drf_spectacular",
+    "csp",
+    "axes",
+    "database",
+    "projects",
+    "records",
+    "recall",
+    "graph",
+    *KIND_APPS,
+    "desk",
+    "agent_api",
+    "transfer",
+]
+
+MIDDLEWARE = [
+    "memory_site.middleware.RequestId",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "projects.middleware.AccessMiddleware",
+    "records.middleware.VerbErrors",
+    "axes.middleware.AxesMiddleware",
+]
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "desk.context.desk",
+            ],
+        },
+    },
+]
+FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
+
+ROOT_URLCONF = "memory_site.urls"
+WSGI_APPLICATION = "memory_site.wsgi.application"
+
+# --- Accounts ----------------------------------------------------------------------------------------------------
+AUTH_USER_MODEL = "projects.User"
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "home"
+LOGOUT_REDIRECT_URL = "login"
+# A lock on the pair, so that nobody can lock another person out from elsewhere, and a wider one on the address.
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_FAILURE_LIMIT = LOGIN_TRIES
+AXES_COOLOFF_TIME = LOGIN_LOCKED_MINUTES / 60
+AXES_RESET_ON_SUCCESS = True
+AXES_LOCKOUT_TEMPLATE = "registration/locked.html"
+AXES_HTTP_RESPONSE_CODE = 429
+AXES_ENABLE_ADMIN = False
+AXES_VERBOSE = False
+AXES_IPWARE_PROXY_COUNT = TRUSTED_PROXIES or None
+
+# --- Security ----------------------------------------------------------------------------------------------------
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+    },
+}
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = BEHIND_TLS_PROXY
+SESSION_COOKIE_NAME = "memory_desk_session"
+CSRF_COOKIE_NAME = "memory_desk_csrf"
+CSRF_FAILURE_VIEW = "memory_site.views.csrf_failure"
+if BEHIND_TLS_PROXY:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    SECURE_HSTS_SECONDS = 31_536_000
+
+# --- Language, time, static --------------------------------------------------------------------------------------
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", _("English"))]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = "UTC"  # stored; each person's own zone is shown
+STATIC_URL = "/static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_USE_FINDERS = True
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
+
+# --- Agents' API -------------------------------------------------------------------------------------------------
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["agent_api.authentication.BearerToken"],
+    "DEFAULT_PERMISSION_CLASSES": ["agent_api.permissions.TokenScope"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["agent_api.parsers.StrictJSONParser"],
+    "DEFAULT_PAGINATION_CLASS": "agent_api.pagination.KeysetPagination",
+    "DEFAULT_FILTER_BACKENDS": ["agent_api.filtering.FilterSetBackend"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "agent_api.problems.problem_response",
+    "UNAUTHENTICATED_USER": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Memory Desk API",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "COMPONENT_SPLIT_REQUEST": True,
+}
+
+# --- Logs --------------------------------------------------------------------------------------------------------
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "filters": {"request_id": {"()": "memory_site.logs.RequestIdFilter"}},
+    "formatters": {
+        "text": {"format": "{asctime} {levelname:<7} {request_id} {name}: {message}", "style": "{"},
+        "json": {
+            "()": "pythonjsonlogger.json.JsonFormatter",
+            "format": "{asctime}{levelname}{name}{message}{request_id}",
+            "style": "{",
+            "rename_fields": {"asctime": "time", "levelname": "level", "name": "logger"},
+        },
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["request_id"]}},
+    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
+    "loggers": {
+        "django.server": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
+        "neo4j": {"level": "WARNING"},
+        "axes": {"level": "WARNING"},
+    },
+}

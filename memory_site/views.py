@@ -1,0 +1,47 @@
+"""Health and error pages: each error says what happened, what to do, and the request's id."""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
+from django.db import DatabaseError, connection
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+
+
+@login_not_required
+def healthz(request: HttpRequest) -> JsonResponse:
+    """200 when the process answers and its database does; for balancers and monitors, so it tells nothing else."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+            cursor.fetchone()
+    except DatabaseError:
+        return JsonResponse({"status": "database away"}, status=503)
+    return JsonResponse({"status": "ok", "version": settings.VERSION})
+
+
+def _error(request: HttpRequest, status: int) -> HttpResponse:
+    return render(request, f"{status}.html", {"request_id": getattr(request, "request_id", "")}, status=status)
+
+
+def bad_request(request: HttpRequest, exception: Any = None) -> HttpResponse:
+    return _error(request, 400)
+
+
+def permission_denied(request: HttpRequest, exception: Any = None) -> HttpResponse:
+    return _error(request, 403)
+
+
+def page_not_found(request: HttpRequest, exception: Any = None) -> HttpResponse:
+    return _error(request, 404)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    return _error(request, 500)
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    return render(
+        request, "403_csrf.html", {"request_id": getattr(request, "request_id", ""), "reason": reason}, status=403
+    )

@@ -1,0 +1,69 @@
+"""Every write to pitfalls and their encounters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from database.transactions import transactional
+from pitfalls.kind import PITFALL
+from pitfalls.models import Encounter, Pitfall, Severity
+from projects.access import Capability
+from projects.models import Project
+from records import verbs
+from records.actor import Actor
+from records.errors import InvalidInput
+from records.guard import writing
+
+EDITABLE = ("category", "title", "description", "how_to_avoid", "severity", "tags")
+
+
+def create_pitfalls(
+    *, actor: Actor, project: Project, rows: Sequence[Mapping[str, Any]], reason: str = "", review_state: str | None = None
+) -> list[Pitfall]:
+    return verbs.create(PITFALL, rows, actor=actor, project=project, reason=reason, review_state=review_state)
+
+
+def create_pitfall(*, actor: Actor, project: Project, reason: str = "", **fields: Any) -> Pitfall:
+    return create_pitfalls(actor=actor, project=project, rows=[fields], reason=reason)[0]
+
+
+def edit_pitfall(
+    *, actor: Actor, pitfall: Pitfall, changes: Mapping[str, Any], reason: str = "", expected_version: int | None = None
+) -> Pitfall:
+    changes = verbs.only(changes, EDITABLE, pitfall.node_id)
+    return verbs.update([pitfall], changes, actor=actor, reason=reason, expected_version=expected_version).record
+
+
+def change_severity(
+    *, actor: Actor, pitfalls: Sequence[Pitfall], severity: str, reason: str, **options: Any
+) -> verbs.Outcome:
+    if severity not in Severity.values:
+        raise InvalidInput({"severity": [_("Must be one of: %s.") % ", ".join(Severity.values)]})
+    verbs.require_reason(reason)
+    return verbs.update(pitfalls, {"severity": severity}, actor=actor, verb="change_severity", reason=reason, **options)
+
+
+@verbs.taking_in_sql
+@transactional
+def meet_again(*, actor: Actor, pitfall: Pitfall, note: str = "") -> Pitfall:
+    """It was met again. Counts; changes no version."""
+    verbs.check_reason(note)
+    actor.require(pitfall.project_id, Capability.WRITE)
+    (locked,) = verbs.lock(PITFALL, [pitfall.pk])
+    with writing():
+        Pitfall.objects.filter(pk=locked.pk).update(encountered_count=locked.encountered_count + 1)
+        Encounter.objects.create(
+            pitfall=locked,
+            note=note.strip() or None,
+            actor_name=actor.name,
+            source_session=actor.session or None,
+            source_run=actor.run or None,
+        )
+    locked.refresh_from_db()
+    verbs.note_event(
+        locked, "met_again", actor=actor, reason=note, detail={"encountered_count": locked.encountered_count}
+    )
+    return locked

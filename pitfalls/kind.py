@@ -1,0 +1,29 @@
+"""What the shared floors know of pitfalls."""
+
+from django.utils.translation import gettext_lazy as _
+
+from pitfalls.models import Pitfall
+from records.kinds import Kind, register
+
+
+def pitfall_body(pitfall: Pitfall) -> str:
+    parts = [pitfall.description, f"## How to avoid it\n\n{pitfall.how_to_avoid}" if pitfall.how_to_avoid else None]
+    return "\n\n".join(filter(None, parts))
+
+
+PITFALL = register(
+    Kind(
+        name="pitfall",
+        prefix="pit",
+        label=_("pitfall"),
+        label_plural=_("pitfalls"),
+        model=Pitfall,
+        url_name="pitfalls:detail",
+        list_url_name="pitfalls:list",
+        summary_of=lambda pitfall: pitfall.description or pitfall.how_to_avoid or "",
+        body_of=pitfall_body,
+        graph_label="Pitfall",
+        status_of=lambda pitfall: pitfall.severity,
+        graph_properties=lambda pitfall: {"category": pitfall.category, "severity": pitfall.severity},
+    )
+)

@@ -1,0 +1,101 @@
+"""Who may see, who may write: projects are walls, people have a role in each, agents a token."""
+
+from django.contrib.auth.models import AbstractUser
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from database.columns import ChoiceField, ExactCharField, ExactTextField, UtcNow
+
+
+class User(AbstractUser):
+    """A person. A superuser operates the desk and is an admin of every project."""
+
+    time_zone = models.CharField(_("time zone"), max_length=64, blank=True, default="")
+
+    class Meta(AbstractUser.Meta):
+        db_table = "users"
+
+
+class Project(models.Model):
+    """The scope of everything. `id` is an INT that plain-SQL writers name as project_id."""
+
+    id = models.AutoField(primary_key=True)
+    name = models.CharField(_("name"), max_length=255)
+    slug = ExactCharField(_("slug"), max_length=100, unique=True)
+    created_at = models.DateTimeField(db_default=UtcNow(), editable=False)
+
+    class Meta:
+        db_table = "projects"
+        ordering = ["name", "id"]
+        verbose_name = _("project")
+        verbose_name_plural = _("projects")
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("desk:overview", args=[self.slug])
+
+
+class Role(models.TextChoices):
+    VIEWER = "viewer", _("viewer")
+    CURATOR = "curator", _("curator")
+    ADMIN = "admin", _("admin")
+
+
+class Membership(models.Model):
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
+    role = ChoiceField(_("role"), choices=Role.choices, default=Role.VIEWER)
+    created_at = models.DateTimeField(db_default=UtcNow(), editable=False)
+
+    class Meta:
+        db_table = "memberships"
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["user", "project"], name="memberships_user_project"),
+            models.CheckConstraint(condition=Q(role__in=Role.values), name="memberships_role"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} · {self.role}"
+
+
+class Scope(models.TextChoices):
+    READ = "read", _("read")
+    WRITE = "write", _("write")
+    REVIEW = "review", _("review")
+
+
+class AgentToken(models.Model):
+    """An agent's way in. Only the HMAC digest is kept; the text is shown once. `scopes` is one of SCOPE_SETS."""
+
+    name = models.CharField(_("name"), max_length=100)
+    agent_name = ExactTextField(_("agent"), max_length=255)
+    digest = ExactCharField(max_length=64, unique=True, editable=False)
+    hint = ExactCharField(_("ends in"), max_length=8, editable=False)
+    projects = models.ManyToManyField(Project, related_name="tokens", db_table="agent_token_projects")
+    scopes = models.JSONField(_("scopes"), default=list)
+    trust = models.FloatField(_("trust"), default=0.5, db_default=0.5)
+    created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(db_default=UtcNow(), editable=False)
+    expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
+    last_used_at = models.DateTimeField(_("last used"), null=True, editable=False)
+    revoked_at = models.DateTimeField(_("revoked"), null=True, editable=False)
+
+    class Meta:
+        db_table = "agent_tokens"
+        ordering = ["-id"]
+        verbose_name = _("agent token")
+        verbose_name_plural = _("agent tokens")
+        constraints = [models.CheckConstraint(condition=Q(trust__gte=0, trust__lte=1), name="agent_tokens_trust")]
+
+    def __str__(self) -> str:
+        return f"{self.name} …{self.hint}"
+
+    @property
+    def is_live(self) -> bool:
+        return self.revoked_at is None and (self.expires_at is None or self.expires_at > timezone.now())

@@ -1,0 +1,39 @@
+"""Agents' tokens: `mdk_` and 32 random bytes; only an HMAC digest with its own pepper is stored."""
+
+import hashlib
+import hmac
+import secrets
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import Q
+from django.utils import timezone
+
+from projects.models import AgentToken
+
+PREFIX = "mdk_"
+USE_NOTED_EVERY = timedelta(minutes=1)
+
+
+def digest_of(text: str) -> str:
+    return hmac.new(settings.TOKEN_PEPPER.encode(), text.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
+
+
+def new_token_text() -> str:
+    return PREFIX + secrets.token_urlsafe(32)
+
+
+def find_token(text: str) -> AgentToken | None:
+    """The live token of this text, with its projects; None for an unknown, expired or revoked one."""
+    if not text.startswith(PREFIX) or len(text) > 200:
+        return None
+    token = AgentToken.objects.filter(digest=digest_of(text)).prefetch_related("projects").first()
+    return token if token is not None and token.is_live else None
+
+
+def note_use(token: AgentToken, now: datetime | None = None) -> None:
+    """Remember when the token was last used, at most once a minute, so that reads do not become writes."""
+    now = now or timezone.now()
+    if token.last_used_at is None or now - token.last_used_at > USE_NOTED_EVERY:
+        stale = Q(last_used_at=None) | Q(last_used_at__lt=now - USE_NOTED_EVERY)
+        AgentToken.objects.filter(stale, pk=token.pk).update(last_used_at=now)

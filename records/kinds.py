@@ -1,0 +1,104 @@
+"""The registry of kinds: how the shared floors (recall, graph, history, desk) know a record without its app."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from records.models import Record
+
+NODE_ID = re.compile(r"(?P<prefix>[a-z]{2,8})_(?P<key>[0-9]{1,10}|[0-9a-f]{32})", re.ASCII)
+
+
+def _nothing(record: Record) -> dict[str, Any]:
+    return {}
+
+
+def _no_changes(record: Record, new: bool) -> dict[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """One kind of record.
+
+    `summary_of` follows the title in the record vector; `body_of` is the whole text, cut into passages.
+    `status_of` is its state in the world (None where the kind has none); `when` the column it is sorted by.
+    `vector_of` gives a vector that came with the row; `leads_to` the node whose LEADS_TO this record is (an outcome's).
+    `is_foreign` is true when a counter column was written by plain SQL; `absorb` answers the further column changes
+    with which a plain-SQL write (`new`: the row too) is taken in.
+    """
+
+    name: str
+    prefix: str
+    label: Any
+    label_plural: Any
+    model: type[Record]
+    url_name: str
+    list_url_name: str
+    summary_of: Callable[[Any], str]
+    body_of: Callable[[Any], str]
+    graph_label: str | None
+    when: str = "created_at"
+    status_of: Callable[[Any], str | None] = lambda record: None
+    graph_properties: Callable[[Any], dict[str, Any]] = _nothing
+    is_foreign: Callable[[Any], bool] = lambda record: False
+    absorb: Callable[[Any, bool], dict[str, Any]] = _no_changes
+    vector_of: Callable[[Any], Sequence[float] | None] = lambda record: None
+    leads_to: Callable[[Any], str | None] = lambda record: None
+    integer_key: bool = True
+    select: tuple[str, ...] = field(default=())
+
+    def node_id(self, pk: Any) -> str:
+        return f"{self.prefix}_{pk}"
+
+
+_by_name: dict[str, Kind] = {}
+_by_prefix: dict[str, Kind] = {}
+
+
+def register(kind: Kind) -> Kind:
+    """Called by each kind's app when Django is ready."""
+    kind.model.prefix = kind.prefix
+    _by_name[kind.name] = _by_prefix[kind.prefix] = kind
+    return kind
+
+
+def all_kinds() -> Iterator[Kind]:
+    return iter(_by_name.values())
+
+
+def graph_kinds() -> list[Kind]:
+    return [kind for kind in _by_name.values() if kind.graph_label]
+
+
+def kind_named(name: str) -> Kind:
+    return _by_name[name]
+
+
+def kind_of(record: Record) -> Kind:
+    return _by_prefix[record.prefix]
+
+
+def parse_node_id(text: str) -> tuple[Kind, Any] | None:
+    """`dec_12` -> (decision kind, 12); None for anything that names no kind."""
+    match = NODE_ID.fullmatch(text)
+    kind = _by_prefix.get(match["prefix"]) if match else None
+    if match is None or kind is None or kind.integer_key != (len(match["key"]) < 32):
+        return None
+    if not kind.integer_key:
+        return kind, match["key"]
+    key = int(match["key"])
+    return (kind, key) if str(key) == match["key"] and key < 2**31 else None
+
+
+def group_by_kind(node_ids: Iterable[str]) -> dict[str, list[Any]]:
+    """Keys by kind name; ids that name no kind are left out."""
+    grouped: dict[str, list[Any]] = {}
+    for node_id in node_ids:
+        parsed = parse_node_id(node_id)
+        if parsed:
+            grouped.setdefault(parsed[0].name, []).append(parsed[1])
+    return grouped

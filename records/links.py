@@ -1,0 +1,77 @@
+"""Explicit relations between records: asserted by an agent or a person, kept once, in both histories."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import IntegrityError
+from django.db.models import Q
+from django.utils.translation import gettext as _
+
+from database.transactions import transactional
+from projects.access import Capability
+from records import marks
+from records.actor import Actor
+from records.errors import InvalidInput, Refused
+from records.guard import writing
+from records.models import Link, Relation
+from records.verbs import check_reason, note_event
+
+SYMMETRICAL = (Relation.CONTRADICTS, Relation.RELATES_TO)
+
+
+@transactional
+def link(source: Any, relation: str, target: Any, *, actor: Actor, reason: str = "") -> Link:
+    """Assert a relation. Once said it stays once: saying it again (or, where symmetrical, reversed) changes nothing."""
+    check_reason(reason)
+    if relation not in Relation.values:
+        raise InvalidInput({"relation": [_("Must be one of: %s.") % ", ".join(Relation.values)]}, source.node_id)
+    if source.node_id == target.node_id:
+        raise Refused(_("A record cannot be linked to itself."), source.node_id)
+    if source.project_id != target.project_id:
+        raise Refused(_("Both records must be in the same project."), source.node_id)
+    actor.require(source.project_id, Capability.WRITE)
+    first, second = source, target
+    if relation in SYMMETRICAL and source.node_id > target.node_id:
+        first, second = target, source
+    kept = Link.objects.filter(source=first.node_id, relation=relation, target=second.node_id).first()
+    if kept:
+        return kept
+    with writing():
+        try:
+            made = Link.objects.create(
+                project_id=source.project_id,
+                relation=relation,
+                source=first.node_id,
+                target=second.node_id,
+                note=reason.strip() or None,
+                source_kind=actor.source_kind,
+                source_name=actor.name,
+            )
+        except IntegrityError as error:
+            raise Refused(_("Somebody is linking these two right now; look again."), source.node_id) from error
+    _tell_both(first, second, "link", relation, actor, reason)
+    return made
+
+
+@transactional
+def unlink(made: Link, source: Any, target: Any, *, actor: Actor, reason: str = "") -> None:
+    """Take a relation back; both histories keep that it was there."""
+    check_reason(reason)
+    actor.require(made.project_id, Capability.WRITE)
+    with writing():
+        made.delete()
+    _tell_both(source, target, "unlink", made.relation, actor, reason)
+
+
+def _tell_both(source: Any, target: Any, verb: str, relation: str, actor: Actor, reason: str) -> None:
+    detail = {"relation": relation, "source": source.node_id, "target": target.node_id}
+    for record in (source, target):
+        note_event(record, verb, actor=actor, reason=reason, detail=detail)
+    marks.want_again([source.node_id, target.node_id])
+
+
+def links_of(node_ids: list[str], relations: list[str] | None = None) -> list[Link]:
+    """Links that touch any of the nodes, in either direction."""
+    links = Link.objects.filter(Q(source__in=node_ids) | Q(target__in=node_ids))
+    return list(links.filter(relation__in=relations) if relations is not None else links)

@@ -1,0 +1,63 @@
+"""Projection marks: what the worker is asked for. Written in the transaction of the act that asks."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from django.db.models import F
+from django.utils import timezone
+
+from records.images import digest_of, image_of
+from records.kinds import kind_of
+from records.models import ProjectionMark, Record
+
+
+def want(records: Sequence[Record], *, new: bool = False) -> None:
+    """Ask for the records as they are now; remember their digest, so that the sweep knows them as ours."""
+    now = timezone.now()
+    ProjectionMark.objects.bulk_create(
+        [
+            ProjectionMark(
+                node_id=record.node_id,
+                kind=kind_of(record).name,
+                project_id=record.project_id,
+                wanted_version=1 if new else 0,
+                wanted_at=now,
+                next_try_at=now,
+                seen_digest=digest_of(image_of(record)),
+                seen_changed_at=record.row_changed_at,
+            )
+            for record in records
+        ],
+        ignore_conflicts=not new,
+    )
+    if not new:
+        want_again([record.node_id for record in records], now)
+        note_seen(records)
+
+
+def want_again(node_ids: Iterable[str], now: datetime | None = None) -> None:
+    """Ask once more for records that have a mark: a link changed, a rebuild, a retry."""
+    now = now or timezone.now()
+    due = ProjectionMark.objects.filter(node_id__in=list(node_ids))
+    # A mark that already waits keeps its time: it is how far behind the projection is.
+    due.filter(next_try_at=None).update(wanted_at=now)
+    due.update(wanted_version=F("wanted_version") + 1, next_try_at=now, attempts=0, dead=False, error=None)
+
+
+def note_seen(records: Iterable[Record]) -> None:
+    """Remember rows as known to the desk, without asking the worker for anything."""
+    by_node = {record.node_id: record for record in records}
+    seen = list(ProjectionMark.objects.filter(node_id__in=by_node))
+    for mark in seen:
+        record = by_node[mark.node_id]
+        mark.project_id = record.project_id
+        mark.seen_digest = digest_of(image_of(record))
+        mark.seen_changed_at = record.row_changed_at
+    ProjectionMark.objects.bulk_update(seen, ["project_id", "seen_digest", "seen_changed_at"], batch_size=250)
+
+
+def entomb(node_ids: Iterable[str]) -> None:
+    """The rows are gone: leave a tombstone that the worker projects and no stale worker can undo."""
+    node_ids = list(node_ids)
+    want_again(node_ids)
+    ProjectionMark.objects.filter(node_id__in=node_ids).update(gone=True)

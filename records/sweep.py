@@ -1,0 +1,154 @@
+"""Plain-SQL writers are first-class: the sweep finds what they inserted, changed and deleted, and gives it history.
+
+It reads each table from a watermark less a few minutes (a transaction may commit late), by the indexed
+row_changed_at that the database itself keeps.
+"""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import F, Q
+from django.utils import timezone
+
+from database.transactions import transactional
+from records import marks
+from records.actor import SQL_WRITER
+from records.guard import writing
+from records.images import changed_between, digest_of, image_of
+from records.kinds import Kind, all_kinds
+from records.models import ProjectionMark, RecordTag, Revision, SweepWatermark
+from records.verbs import _revision_fields, mirror_tags
+
+log = logging.getLogger("memory_desk.sweep")
+OVERLAP = timedelta(minutes=5)
+CHUNK = 500
+MISSING_EVERY = timedelta(minutes=1)
+
+
+def sweep() -> int:
+    """Take in every plain-SQL write since the last sweep. Returns how many records were taken in."""
+    return sum(_sweep_changes(kind) + _sweep_deletions(kind) for kind in all_kinds())
+
+
+def _sweep_changes(kind: Kind) -> int:
+    watermark, _ = SweepWatermark.objects.get_or_create(kind=kind.name)
+    rows = kind.model.objects.order_by("row_changed_at", "pk").values_list("row_changed_at", "pk")
+    if watermark.read_to:
+        rows = rows.filter(row_changed_at__gte=watermark.read_to - OVERLAP)
+    taken, after = 0, None
+    while True:
+        page = rows.filter(Q(row_changed_at__gt=after[0]) | Q(row_changed_at=after[0], pk__gt=after[1])) if after else rows
+        chunk = list(page[:CHUNK])
+        if not chunk:
+            break
+        node_ids = {kind.node_id(key): (changed_at, key) for changed_at, key in chunk}
+        seen = dict(ProjectionMark.objects.filter(node_id__in=node_ids).values_list("node_id", "seen_changed_at"))
+        unseen = [key for node_id, (changed_at, key) in node_ids.items() if seen.get(node_id) != changed_at]
+        if unseen:
+            taken += len(take_in(kind, unseen))
+        after = chunk[-1]
+    if after:
+        SweepWatermark.objects.filter(kind=kind.name).update(read_to=after[0])
+    return taken
+
+
+@transactional
+def take_in(kind: Kind, keys: list[Any]) -> list[Any]:
+    """Give rows written by plain SQL what a verb would have given them: revision, version, tags, mark."""
+    records = list(kind.model.objects.select_for_update().filter(pk__in=keys).order_by("pk"))
+    node_ids = [record.node_id for record in records]
+    known = {mark.node_id: mark for mark in ProjectionMark.objects.filter(node_id__in=node_ids)}
+    changed = [
+        record
+        for record in records
+        if record.node_id not in known
+        or known[record.node_id].seen_digest != digest_of(image_of(record))
+        or kind.is_foreign(record)
+    ]
+    last = _last_images([record.node_id for record in changed])
+    taken = [_take_in_one(kind, record, last.get(record.node_id)) for record in changed]
+    taken_keys = {record.pk for record in taken}
+    marks.want([r for r in taken if r.node_id not in known], new=True)
+    marks.want([r for r in taken if r.node_id in known])
+    marks.note_seen([record for record in records if record.pk not in taken_keys])
+    mirror_tags(taken)
+    if taken:
+        log.info("took in %d %s written by SQL", len(taken), kind.name)
+    return taken
+
+
+def _take_in_one(kind: Kind, record: Any, before: dict[str, Any] | None) -> Any:
+    with writing():
+        plan = {**_normalised(record), **kind.absorb(record, before is None)}
+        rows = kind.model.objects.filter(pk=record.pk)
+        if before is not None:
+            plan["version"] = F("version") + 1
+        if plan:
+            rows.update(**plan)
+        record = rows.select_related(*kind.select).get()
+        after = image_of(record)
+        Revision.objects.create(
+            **_revision_fields(record, SQL_WRITER, "create" if before is None else "edit", ""),
+            version=record.version,
+            after=after,
+            changed=changed_between(before, after) if before else [],
+        )
+    return record
+
+
+def _normalised(record: Any) -> dict[str, Any]:
+    """Enumerations without the padding that a server's comparison lets in."""
+    return {
+        column.attname: value.strip()
+        for column in record.versioned_fields()
+        if column.choices and isinstance(value := getattr(record, column.attname), str) and value != value.strip()
+    }
+
+
+def _last_images(node_ids: list[str]) -> dict[str, dict[str, Any]]:
+    rows = Revision.objects.filter(node_id__in=node_ids, version__isnull=False).order_by("node_id", "version")
+    return {node_id: after for node_id, after in rows.values_list("node_id", "after") if after is not None}
+
+
+def _sweep_deletions(kind: Kind) -> int:
+    """An anti-join on ids: marks whose row is gone become tombstones."""
+    now = timezone.now()
+    due = Q(missing_checked_at=None) | Q(missing_checked_at__lt=now - MISSING_EVERY)
+    if not SweepWatermark.objects.filter(due, kind=kind.name).update(missing_checked_at=now):
+        return 0
+    gone, after = 0, 0
+    while True:
+        page = list(
+            ProjectionMark.objects.filter(kind=kind.name, gone=False, id__gt=after)
+            .order_by("id")
+            .values_list("id", "node_id", "project_id")[: CHUNK * 4]
+        )
+        if not page:
+            return gone
+        after = page[-1][0]
+        by_key = {node_id.split("_", 1)[1]: (node_id, project_id) for _, node_id, project_id in page}
+        kept = {str(key) for key in kind.model.objects.filter(pk__in=list(by_key)).values_list("pk", flat=True)}
+        missing = [pair for key, pair in by_key.items() if key not in kept]
+        if missing:
+            _entomb(kind, missing)
+            gone += len(missing)
+
+
+@transactional
+def _entomb(kind: Kind, missing: list[tuple[str, int | None]]) -> None:
+    with writing():
+        Revision.objects.bulk_create(
+            [
+                Revision(
+                    node_id=node_id, kind=kind.name, project_id=project_id, verb="delete", channel=SQL_WRITER.channel,
+                    actor_name=SQL_WRITER.name, created_at=timezone.now(),
+                )
+                for node_id, project_id in missing
+            ]
+        )  # fmt: skip
+    node_ids = [node_id for node_id, _ in missing]
+    RecordTag.objects.filter(node_id__in=node_ids).delete()
+    marks.entomb(node_ids)

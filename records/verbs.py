@@ -1,0 +1,393 @@
+"""The write verbs every kind shares. Single is a set of one; page, bulk, API, admin and import all end here.
+
+Each runs in one transaction: row, revision, projection mark. Nothing is half-written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError
+from django.db.models import F
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from database.transactions import transactional
+from projects.access import Capability
+from projects.models import Project
+from records import marks
+from records.actor import Actor, SourceKind
+from records.errors import Conflict, InvalidInput, Refused, VerbError
+from records.guard import writing
+from records.images import changed_between, digest_of, image_of
+from records.kinds import Kind, kind_of
+from records.models import ProjectionMark, Record, RecordTag, Revision, ReviewState
+from records.validation import check_text
+
+P = ParamSpec("P")
+R = TypeVar("R")
+CHUNK = 500
+
+
+@dataclass
+class Outcome:
+    """What became of a set: the records as they are now, by what happened to each."""
+
+    updated: list[Any] = field(default_factory=list)
+    unchanged: list[Any] = field(default_factory=list)
+    refused: list[tuple[str, VerbError]] = field(default_factory=list)
+
+    @property
+    def record(self) -> Any:
+        """The one record of a set of one."""
+        return (self.updated or self.unchanged)[0]
+
+
+class _Unswept(Exception):
+    """Rows changed by plain SQL since the desk last saw them; they are taken in first, in their own transaction."""
+
+    def __init__(self, kind: Kind, keys: list[Any]) -> None:
+        self.kind, self.keys = kind, keys
+
+
+def create(
+    kind: Kind,
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    actor: Actor,
+    project: Project | None,
+    reason: str = "",
+    review_state: str | None = None,
+    verb: str = "create",
+    capability: Capability = Capability.WRITE,
+) -> list[Any]:
+    """Insert records. A person's are approved by their own hand; everyone else's arrive unreviewed."""
+    actor.require(project.pk if project else None, capability)
+    check_reason(reason)
+    instances = [_new(kind, row, actor, project, review_state) for row in rows]
+    for instance in instances:
+        validate(instance)
+    return _insert(kind, instances, actor=actor, reason=reason, verb=verb)
+
+
+def _new(kind: Kind, row: Mapping[str, Any], actor: Actor, project: Project | None, review_state: str | None) -> Record:
+    own = actor.source_kind == SourceKind.PERSON and actor.access.may(project.pk if project else None, Capability.REVIEW)
+    state = review_state or (ReviewState.APPROVED if own else ReviewState.UNREVIEWED)
+    stamped: dict[str, Any] = {
+        "project": project,
+        "review_state": state,
+        "source_kind": actor.source_kind,
+        "source_name": actor.name,
+        "source_session": actor.session or None,
+        "source_run": actor.run or None,
+        "trust": actor.trust,
+    }
+    if state == ReviewState.APPROVED:
+        stamped |= {"reviewed_at": timezone.now(), "reviewed_by": actor.user}
+    return kind.model(**{**stamped, **_clean(kind, row)})
+
+
+@transactional
+def _insert(kind: Kind, instances: list[Any], *, actor: Actor, reason: str, verb: str) -> list[Any]:
+    with writing():
+        for instance in instances:
+            _refusing_bad_rows(instance.save, instance, force_insert=True)
+    records = _reload(kind, [instance.pk for instance in instances])
+    marks.want(records, new=True)
+    _write_revisions(records, None, actor=actor, verb=verb, reason=reason)
+    mirror_tags([record for record in records if record.tags], new=True)
+    return records
+
+
+def update(
+    records: Sequence[Any],
+    changes: Mapping[str, Any] | Callable[[Any], Mapping[str, Any]],
+    *,
+    actor: Actor,
+    verb: str = "edit",
+    reason: str = "",
+    expected_version: int | None = None,
+    capability: Capability = Capability.WRITE,
+    partial: bool = False,
+) -> Outcome:
+    """Change records of one kind, each once. `changes` may depend on the record as locked.
+
+    A record whose row would not change is `unchanged`. With `partial`, a record that refuses is reported and the
+    others go on; without, the first refusal undoes the whole set and is raised. `expected_version` is for a set of
+    one: Conflict when someone, plain SQL included, saved first.
+    """
+    if not records:
+        return Outcome()
+    check_reason(reason)
+    kind = kind_of(records[0])
+    outcome = Outcome()
+    keys = sorted({record.pk for record in records})
+    for start in range(0, len(keys), CHUNK):
+        chunk = keys[start : start + CHUNK] if partial else keys
+        part = _update_chunk(kind, chunk, changes, actor, verb, reason, expected_version, capability, partial)
+        outcome.updated += part.updated
+        outcome.unchanged += part.unchanged
+        outcome.refused += part.refused
+        if not partial:
+            break
+    return outcome
+
+
+def taking_in_sql(act: Callable[P, R]) -> Callable[P, R]:
+    """Run an act that locks records; where plain SQL changed them unseen, take that in first and act again."""
+
+    @wraps(act)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        from records.sweep import take_in  # the sweep itself writes through this module
+
+        for _attempt in range(3):
+            try:
+                return act(*args, **kwargs)
+            except _Unswept as unswept:
+                take_in(unswept.kind, unswept.keys)
+        raise Refused(_("The row keeps changing under this act; try again."))
+
+    return run
+
+
+@taking_in_sql
+@transactional
+def _update_chunk(
+    kind: Kind,
+    keys: list[Any],
+    changes: Mapping[str, Any] | Callable[[Any], Mapping[str, Any]],
+    actor: Actor,
+    verb: str,
+    reason: str,
+    expected_version: int | None,
+    capability: Capability,
+    partial: bool,
+) -> Outcome:
+    outcome = Outcome()
+    befores: dict[Any, dict[str, Any]] = {}
+    plans: dict[Any, dict[str, Any]] = {}
+    for record in lock(kind, keys):
+        try:
+            actor.require(record.project_id, capability)
+            if expected_version is not None and record.version != expected_version:
+                raise Conflict(record, expected_version)
+            wanted = _clean(kind, changes(record) if callable(changes) else changes)
+            plan = {name: value for name, value in wanted.items() if getattr(record, name) != value}
+            if plan:
+                befores[record.pk] = image_of(record)
+                for name, value in plan.items():
+                    setattr(record, name, value)
+                validate(record)
+                plans[record.pk] = plan
+            else:
+                outcome.unchanged.append(record)
+        except VerbError as refusal:
+            if not partial:
+                raise
+            outcome.refused.append((record.node_id, refusal))
+    _write_rows(kind, plans)
+    outcome.updated = _reload(kind, list(plans))
+    marks.want(outcome.updated)
+    _write_revisions(outcome.updated, befores, actor=actor, verb=verb, reason=reason)
+    mirror_tags([record for record in outcome.updated if "tags" in plans[record.pk]])
+    return outcome
+
+
+def lock(kind: Kind, keys: Iterable[Any]) -> list[Any]:
+    """The rows, locked in key order. Rows that plain SQL changed unseen are taken in first (see `update`)."""
+    records = list(kind.model.objects.select_for_update().filter(pk__in=list(keys)).order_by("pk"))
+    seen = dict(
+        ProjectionMark.objects.filter(node_id__in=[record.node_id for record in records]).values_list(
+            "node_id", "seen_digest"
+        )
+    )
+    unswept = [
+        record.pk
+        for record in records
+        if seen.get(record.node_id) != digest_of(image_of(record)) or kind.is_foreign(record)
+    ]
+    if unswept:
+        raise _Unswept(kind, unswept)
+    return records
+
+
+def _write_rows(kind: Kind, plans: dict[Any, dict[str, Any]]) -> None:
+    groups: list[tuple[dict[str, Any], list[Any]]] = []
+    for key, plan in plans.items():
+        same = next((keys for other, keys in groups if other == plan), None)
+        if same is None:
+            groups.append((plan, [key]))
+        else:
+            same.append(key)
+    with writing():
+        for plan, keys in groups:
+            rows = kind.model.objects.filter(pk__in=keys)
+            try:
+                rows.update(**plan, version=F("version") + 1)
+            except IntegrityError as error:
+                raise InvalidInput({"__all__": [_integrity_message(error)]}, kind.node_id(keys[0])) from error
+
+
+def review(
+    records: Sequence[Any],
+    state: str,
+    *,
+    actor: Actor,
+    reason: str = "",
+    expected_version: int | None = None,
+    partial: bool = False,
+) -> Outcome:
+    """Say what a person thinks of the memory: approved, rejected, quarantined, or back to unreviewed."""
+    if state not in ReviewState.values:
+        raise InvalidInput({"review_state": [_("Must be one of: %s.") % ", ".join(ReviewState.values)]})
+    if state == ReviewState.REJECTED:
+        require_reason(reason)
+    verb = {"approved": "approve", "rejected": "reject", "quarantined": "quarantine"}.get(state, "unreview")
+    now, reviewed = timezone.now(), state != ReviewState.UNREVIEWED
+
+    def changes(record: Any) -> dict[str, Any]:
+        if record.review_state == state:
+            return {}
+        return {
+            "review_state": state,
+            "reviewed_at": now if reviewed else None,
+            "reviewed_by": actor.user if reviewed else None,
+        }
+
+    return update(
+        records, changes, actor=actor, verb=verb, reason=reason, expected_version=expected_version,
+        capability=Capability.REVIEW, partial=partial,
+    )  # fmt: skip
+
+
+def archive(records: Sequence[Any], *, actor: Actor, reason: str = "", **options: Any) -> Outcome:
+    """Put away without judging: hidden from every read path until restored."""
+    now = timezone.now()
+    return update(
+        records, lambda record: {} if record.archived_at else {"archived_at": now},
+        actor=actor, verb="archive", reason=reason, **options,
+    )  # fmt: skip
+
+
+def restore(records: Sequence[Any], *, actor: Actor, reason: str = "", **options: Any) -> Outcome:
+    return update(records, {"archived_at": None}, actor=actor, verb="restore", reason=reason, **options)
+
+
+def note_event(
+    record: Any, verb: str, *, actor: Actor, reason: str = "", detail: Mapping[str, Any] | None = None
+) -> Revision:
+    """A history row beside the versions, for an act that changes no versioned column. Call inside a transaction."""
+    with writing():
+        return Revision.objects.create(**_revision_fields(record, actor, verb, reason), detail=dict(detail or {}))
+
+
+def only(changes: Mapping[str, Any], allowed: Sequence[str], node_id: str = "") -> dict[str, Any]:
+    """The changes, if each names a column that this verb may change."""
+    unknown = [name for name in changes if name not in allowed]
+    if unknown:
+        raise InvalidInput({name: [_("Cannot be changed here.")] for name in unknown}, node_id)
+    return dict(changes)
+
+
+def require_reason(reason: str) -> None:
+    if not reason.strip():
+        raise InvalidInput({"reason": [_("Say why: the next reader needs it.")]})
+
+
+def check_reason(reason: str) -> None:
+    try:
+        check_text(reason)
+    except ValidationError as error:
+        raise InvalidInput({"reason": error.messages}) from error
+
+
+def validate(record: Any) -> None:
+    """The columns' own rules, in words. CHECKs and uniqueness are the database's, which asks nothing twice."""
+    try:
+        record.clean_fields(exclude=[f.name for f in record._meta.fields if f.is_relation or f.generated])
+        record.clean()
+    except ValidationError as error:
+        raise InvalidInput(error.message_dict, record.node_id if record.pk else "") from error
+
+
+def _clean(kind: Kind, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Optional text has one empty value, NULL; tags are stripped, without repeats."""
+    cleaned = dict(row)
+    for name, value in row.items():
+        column = kind.model._meta.get_field(name)
+        if isinstance(value, str) and not value.strip() and getattr(column, "null", False):
+            cleaned[name] = None
+        elif name == "tags" and isinstance(value, list | tuple):
+            words = [tag.strip() if isinstance(tag, str) else tag for tag in value]
+            cleaned[name] = list(dict.fromkeys(words)) or None if all(isinstance(w, str) for w in words) else list(value)
+    return cleaned
+
+
+def _reload(kind: Kind, keys: Sequence[Any]) -> list[Any]:
+    """The records as the database now has them (defaults, generated columns), in the order of the keys."""
+    found = kind.model.objects.select_related(*kind.select).in_bulk(list(keys))
+    return [found[key] for key in keys]
+
+
+def _write_revisions(
+    records: Sequence[Any], befores: Mapping[Any, dict[str, Any]] | None, *, actor: Actor, verb: str, reason: str
+) -> None:
+    rows = []
+    for record in records:
+        after = image_of(record)
+        before = befores.get(record.pk, {}) if befores is not None else {}
+        changed = changed_between(before, after) if befores is not None else []
+        rows.append(
+            Revision(
+                **_revision_fields(record, actor, verb, reason), version=record.version, after=after, changed=changed
+            )
+        )
+    with writing():
+        Revision.objects.bulk_create(rows)
+
+
+def _revision_fields(record: Any, actor: Actor, verb: str, reason: str) -> dict[str, Any]:
+    return {
+        "node_id": record.node_id,
+        "kind": kind_of(record).name,
+        "project_id": record.project_id,
+        "verb": verb,
+        "channel": actor.channel,
+        "user": actor.user,
+        "token": actor.token,
+        "actor_name": actor.name,
+        "session": actor.session,
+        "run": actor.run,
+        "request_id": actor.request_id,
+        "reason": reason,
+        "created_at": timezone.now(),
+    }
+
+
+def mirror_tags(records: Sequence[Any], *, new: bool = False) -> None:
+    if not records:
+        return
+    if not new:
+        RecordTag.objects.filter(node_id__in=[record.node_id for record in records]).delete()
+    RecordTag.objects.bulk_create(
+        [
+            RecordTag(project_id=record.project_id, node_id=record.node_id, kind=kind_of(record).name, tag=tag)
+            for record in records
+            for tag in dict.fromkeys(tag for tag in record.tags or [] if isinstance(tag, str))
+        ]
+    )
+
+
+def _refusing_bad_rows(write: Callable[..., Any], instance: Any, **options: Any) -> None:
+    try:
+        write(**options)
+    except IntegrityError as error:
+        raise InvalidInput({"__all__": [_integrity_message(error)]}) from error
+
+
+def _integrity_message(error: IntegrityError) -> str:
+    return _("The database refused it: %s") % (error.args[-1] if error.args else error)

@@ -1,0 +1,23 @@
+"""What the shared floors know of sessions."""
+
+from django.utils.translation import gettext_lazy as _
+
+from records.kinds import Kind, register
+from work_sessions.models import WorkSession
+
+SESSION = register(
+    Kind(
+        name="session",
+        prefix="ses",
+        label=_("session"),
+        label_plural=_("sessions"),
+        model=WorkSession,
+        url_name="work_sessions:detail",
+        list_url_name="work_sessions:list",
+        summary_of=lambda session: session.summary or "",
+        body_of=lambda session: session.summary or "",
+        graph_label="Session",
+        when="started_at",
+        status_of=lambda session: "ended" if session.ended_at else "open",
+    )
+)
