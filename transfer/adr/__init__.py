@@ -1,0 +1,1 @@
+"""Reading records of architecture decisions from the files people keep them in."""
