@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 
 from transfer.adr.document import Document, Section
+from transfer.adr.forms import front_matter, lines, tables
 from transfer.adr.forms.lines import labelled
 from transfer.adr.inline import plain
+from transfer.adr.statuses import read_status
 from transfer.adr.titles import clean_title, is_generic
 from transfer.adr.vocabulary import CORE_ROLES, KIND_ACRONYMS, field_of, role_of
 
@@ -15,21 +17,22 @@ _KIND_NUMBER = re.compile(
     rf"(?:-[A-Za-z]{{1,14}}){{0,2}}[\s_#.№-]{{0,3}}[0-9]{{1,6}}\b",
     re.IGNORECASE,
 )
-_NUMBERED = re.compile(r"^(?:#|\[)?[A-Z]{0,3}-?[0-9]{1,5}\]?\s*(?:[.:：)、–—-]|\s)")
-_STRUCK_TITLE = re.compile(r"^~~(.{1,300})~~$")
+# A status before the first part is the whole file's: its numbered sub-decisions are parts of one record.
+_OF_THE_FILE = (front_matter.read, tables.read, lines.read)
 
 
 def decisions_in(document: Document) -> list[Section]:
     """The sections that are each a decision; empty where the file is one record."""
     by_level: dict[int, list[Section]] = {}
+    one_record = any(f.name == "status" and read_status(f.value).status for form in _OF_THE_FILE for f in form(document))
     for section in document.sections:
         by_level.setdefault(section.level, []).append(section)
     for level in sorted(by_level):
         group = by_level[level]
         numbered = [s for s in group if _KIND_NUMBER.match(plain(s.heading[:300]))]
-        if len(numbered) >= 2 and sum(_is_decision(document, s) for s in numbered) * 2 >= len(numbered):
+        if len(numbered) >= 2 and not (one_record and level > 2) and sum(_is_decision(document, s) for s in numbered) * 2 >= len(numbered):
             return numbered
-        if level == 1 and len(group) < 2:
+        if one_record or (level == 1 and len(group) < 2):
             continue
         candidates = [s for s in group if role_of(s.heading) is None and not is_generic(clean_title(s.heading).text)]
         decided = [s for s in candidates if _is_decision(document, s, strict=True)]

@@ -20,6 +20,7 @@ from transfer.adr.titles import FileName, Title, clean_title, read_file_name
 from transfer.adr.vocabulary import role_of
 
 NAME_LIMIT = 120
+_BOILERPLATE = re.compile(r"\b(?:optional|feel free|remove|configuration|config|front ?matter|yaml|template|see https?|metadata|lint\w*)\b|^[\w-]{1,30}:", re.IGNORECASE)
 _NAMES_BETWEEN = re.compile(r"\s*(?:[,;、，；|\n]|<br\s?/?>|\s(?:and|und|et|y|e|&)\s)\s*")
 
 
@@ -108,6 +109,11 @@ def _title(document: Document, fields: list[WrittenField], name: FileName, ambig
             if not candidate.generic:
                 numbered = Title(candidate.text, candidate.number or first.number, candidate.designation or first.designation)
                 return heading or written.value, numbered, f"{written.form}: {written.label}"
+    if comment := re.match(r"\s*# ?([^\s#][^\n]{2,200})\n", document.front_matter.raw):
+        candidate = clean_title(comment.group(1), name.number)
+        if not candidate.generic and not _BOILERPLATE.search(comment.group(1)):
+            ambiguities.append("no heading gives a title: it is the first comment of the front matter")
+            return heading, candidate, "front matter: comment"
     text = name.title or first.text or "Untitled decision"
     if heading:
         ambiguities.append(f'heading "{plain(heading)[:80]}" is no title of its own: the title is the file name')

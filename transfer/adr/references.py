@@ -9,7 +9,7 @@ from transfer.adr.document import Document
 from transfer.adr.forms.field import WrittenField
 from transfer.adr.inline import folded, is_placeholder, plain
 from transfer.adr.records import Reference, Relation
-from transfer.adr.vocabulary import KIND_ACRONYMS, role_of
+from transfer.adr.vocabulary import role_of
 
 FIELD_RELATIONS: dict[str, Relation] = {
     "supersedes": "SUPERSEDES",
@@ -32,8 +32,8 @@ _LINK = re.compile(r"(?<!!)\[(?P<text>(?:[^\[\]\n]|\[[^\[\]\n]{0,100}\]|\\.){1,3
 _REST_LINK = re.compile(r"`(?P<text>[^`<>\n]{1,300}?)\s*<(?P<target>[^<>`\n]{1,500})>`__?|:doc:`(?:(?P<text2>[^`<>\n]{1,200}?)\s*<)?(?P<target2>[^`<>\n]{1,300})>?`|(?:xref|link):(?P<target3>[^\s\[\]]{1,300})\[(?P<text3>[^\[\]\n]{0,300})\]")
 _REFERENCE_LINK = re.compile(r"(?<!!)\[(?P<text>[^\[\]\n]{1,200})\](?:\[(?P<name>[^\[\]\n]{0,100})\])?(?![(:])")
 _DEFINITION = re.compile(r"^ {0,3}\[(?P<name>[^\[\]\n]{1,100})\]:\s{0,4}<?(?P<target>[^\s<>]{1,500})>?")
-_ACRONYM = "|".join(sorted(map(re.escape, KIND_ACRONYMS), key=len, reverse=True))
-_MENTION = re.compile(rf"(?<![\w/.-])(?P<designation>(?:[A-Za-z]{{1,12}}-){{0,3}}(?i:{_ACRONYM})s?(?:[-_][A-Za-z]{{1,12}}){{0,2}}[-_ #]{{0,2}}(?P<number>[0-9]{{1,5}}))(?P<more>(?:\s{{0,2}}(?:,|and|&|to|/|、|和)\s{{0,2}}(?:ADRs?[- ]?)?[0-9]{{1,5}}(?![0-9.]))*)(?![\w])")
+# "MADR 4" is a version of a template; "AD 2000" is no decision: those need their hyphen.
+_MENTION = re.compile(r"(?<![\w/.-])(?P<designation>(?:(?:[A-Z][A-Za-z0-9]{0,11}-){0,3}(?:ADRs?|RFCs?|RFDs?|L?ADR|[DTEP]DR)|adrs?|rfcs?|(?:AD|DR|DEC|KDD)(?=-))(?:[-_][A-Za-z]{1,12}){0,2}[-_ #]{0,2}(?P<number>[0-9]{1,5}))(?P<more>(?:\s{0,2}(?:,|and|&|to|/|、|和)\s{0,2}(?:ADRs?[- ]?)?[0-9]{1,5}(?![0-9.]))*)(?![\w])")
 _BARE_NUMBER = re.compile(r"^\W{0,3}(?:no\.?\s?|#)?([0-9]{1,5})(?![0-9\-/.])")
 _RECORD_SUFFIX = re.compile(r"\.(?:md|markdown|mdx|rst|adoc|asciidoc|txt)$", re.IGNORECASE)
 LINE_LIMIT = 4000
@@ -112,6 +112,8 @@ def _targets(line: str, relation: Relation, where: str, definitions: dict[str, s
             rest = rest.replace(match.group(), " ", 1)
     rest = plain(rest)
     for match in _MENTION.finditer(rest):
+        if len(_number(match.group("number"))) > 3 and match.group("designation").upper().startswith("RFC") and where == "text":
+            continue  # the internet's own RFCs have four digits and more
         found.append(Reference(relation, match.group("designation").strip(), None, _number(match.group("number")), match.group("designation"), None, where))
         for number in re.findall(r"[0-9]{1,5}", match.group("more")):
             found.append(Reference(relation, f"ADR {number}", None, _number(number), "", None, where))

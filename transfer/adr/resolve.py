@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from urllib.parse import unquote
 
 from transfer.adr.inline import folded
 from transfer.adr.records import ParsedFile, ParsedRecord, Reference, Relation
@@ -79,12 +80,16 @@ class RecordIndex:
                 return found, why
             numbered, _ = self._by_reference_number(source, reference)
             return numbered, why
+        if reference.url:
+            name = _same_case(unquote(posixpath.basename(reference.url.partition("#")[0])))
+            found = self._nearest(source, self._by_name.get(name, []))
+            if len(found) == 1:
+                return found, ""
+            # An issue's address behind "ADR-12" still means ADR 12; another repository's file does not.
+            if reference.number is None or reference.where == "text" or re.search(r"\.[a-z]{2,8}$", name):
+                return [], "an address outside the folder"
         if reference.number is not None:
             return self._by_reference_number(source, reference)
-        if reference.url:
-            name = _same_case(posixpath.basename(reference.url.partition("#")[0]))
-            found = self._by_name.get(name, [])
-            return (found, "") if len(found) == 1 else ([], "an address outside the folder")
         found = self._by_title.get(_compact(reference.written), [])
         return found, "no record has this title" if not found else ""
 
@@ -117,9 +122,11 @@ class RecordIndex:
         if len(exact) == 1:
             return exact, ""
         candidates = [r for r in self._by_number.get(str(reference.number), []) if r.key != source.key]
-        same_kind = [r for r in candidates if _kind(r.designation) == _kind(reference.designation)]
-        # A plain file number is of any kind; "RFC 3" is not ADR 3.
-        candidates = same_kind or [r for r in candidates if not _kind(r.designation) or not _kind(reference.designation)]
+        candidates = [r for r in candidates if _shared(source.path, r.path) or _one_tree(source, r)]
+        # A number alone is of the writer's own kind; a file name with a number alone is of any; "RFC 3" is not ADR 3.
+        kind = _kind(reference.designation) or _kind(source.designation)
+        same_kind = [r for r in candidates if _kind(r.designation) == kind]
+        candidates = same_kind or [r for r in candidates if not _kind(r.designation) or not kind]
         found = self._nearest(source, candidates)
         if len(found) > 1:
             return [], f"{len(found)} records carry the number {reference.number}"
