@@ -6,7 +6,6 @@ from typing import Any
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-
 # Written exactly as Django writes a datetime (six digits, or none where they are all zero): SQLite compares text.
 SQLITE_NOW = "REPLACE(STRFTIME('%Y-%m-%d %H:%M:%f', 'NOW') || '000', '.000000', '')"
 

@@ -70,4 +70,3 @@ class RowChanged(_SchemaOnly):
 
     def describe(self) -> str:
         return f"Let the database keep {self.table}.{self.column}"
-

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from database.transactions import transactional
@@ -17,14 +18,35 @@ from records.errors import InvalidInput, Refused
 from records.links import link
 from records.models import Link, Relation
 
-EDITABLE = ("title", "decision", "rationale", "alternatives_considered", "status", "decided_at", "decided_precision", "tags")
+EDITABLE = (
+    "title",
+    "decision",
+    "rationale",
+    "alternatives_considered",
+    "status",
+    "decided_at",
+    "decided_precision",
+    "tags",
+)
 OUTCOME_EDITABLE = ("type", "success_rate", "note", "occurred_at", "tags")
 
 
 def create_decisions(
-    *, actor: Actor, project: Project, rows: Sequence[Mapping[str, Any]], reason: str = "", review_state: str | None = None
+    *,
+    actor: Actor,
+    project: Project,
+    rows: Sequence[Mapping[str, Any]],
+    reason: str = "",
+    review_state: str | None = None,
 ) -> list[Decision]:
-    return verbs.create(DECISION, rows, actor=actor, project=project, reason=reason, review_state=review_state)
+    """A row without `decided_at` was decided now; with None, on a day nobody wrote down."""
+    now = timezone.now()
+    prepared = [{"decided_at": now, **row} for row in rows]
+    for row in prepared:
+        row["sort_at"] = row["decided_at"] or now
+    return verbs.create(
+        DECISION, prepared, actor=actor, project=project, reason=reason, review_state=review_state
+    )
 
 
 def create_decision(*, actor: Actor, project: Project, reason: str = "", **fields: Any) -> Decision:
@@ -32,10 +54,17 @@ def create_decision(*, actor: Actor, project: Project, reason: str = "", **field
 
 
 def edit_decision(
-    *, actor: Actor, decision: Decision, changes: Mapping[str, Any], reason: str = "", expected_version: int | None = None
+    *,
+    actor: Actor,
+    decision: Decision,
+    changes: Mapping[str, Any],
+    reason: str = "",
+    expected_version: int | None = None,
 ) -> Decision:
     """Change any of EDITABLE."""
     changes = verbs.only(changes, EDITABLE, decision.node_id)
+    if "decided_at" in changes:
+        changes["sort_at"] = changes["decided_at"] or decision.created_at
     return verbs.update(
         [decision], changes, actor=actor, verb="edit", reason=reason, expected_version=expected_version
     ).record
@@ -48,12 +77,19 @@ def change_status(
     if status not in Status.values:
         raise InvalidInput({"status": [_("Must be one of: %s.") % ", ".join(Status.values)]})
     verbs.require_reason(reason)
-    return verbs.update(decisions, {"status": status}, actor=actor, verb="change_status", reason=reason, **options)
+    return verbs.update(
+        decisions, {"status": status}, actor=actor, verb="change_status", reason=reason, **options
+    )
 
 
 @transactional
 def supersede(
-    *, actor: Actor, decision: Decision, by: Decision | None, reason: str = "", expected_version: int | None = None
+    *,
+    actor: Actor,
+    decision: Decision,
+    by: Decision | None,
+    reason: str = "",
+    expected_version: int | None = None,
 ) -> Decision:
     """Status and link together. The successor may be unknown (`by` None)."""
     if by is not None:
@@ -76,7 +112,9 @@ def _leads_back(successor: Decision, decision: Decision) -> bool:
     """True when `decision` supersedes `successor`, directly or through others."""
     frontier, seen = {decision.node_id}, {decision.node_id}
     while frontier:
-        targets = Link.objects.filter(relation=Relation.SUPERSEDES, source__in=frontier).values_list("target", flat=True)
+        targets = Link.objects.filter(relation=Relation.SUPERSEDES, source__in=frontier).values_list(
+            "target", flat=True
+        )
         frontier = set(targets) - seen
         if successor.node_id in frontier:
             return True
@@ -96,8 +134,14 @@ def record_outcome(*, actor: Actor, decision: Decision, reason: str = "", **fiel
 
 
 def edit_outcome(
-    *, actor: Actor, outcome: Outcome, changes: Mapping[str, Any], reason: str = "", expected_version: int | None = None
+    *,
+    actor: Actor,
+    outcome: Outcome,
+    changes: Mapping[str, Any],
+    reason: str = "",
+    expected_version: int | None = None,
 ) -> Outcome:
     changes = verbs.only(changes, OUTCOME_EDITABLE, outcome.node_id)
-    return verbs.update([outcome], changes, actor=actor, reason=reason, expected_version=expected_version).record
-
+    return verbs.update(
+        [outcome], changes, actor=actor, reason=reason, expected_version=expected_version
+    ).record

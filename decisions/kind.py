@@ -20,6 +20,11 @@ def decision_body(decision: Decision) -> str:
     )
 
 
+def _sorted_elsewhere(decision: Decision) -> bool:
+    """Plain SQL wrote the date alone."""
+    return decision.decided_at is not None and decision.sort_at != decision.decided_at
+
+
 def _decision_properties(decision: Decision) -> dict[str, Any]:
     return {"decided_at": decision.decided_at}
 
@@ -39,6 +44,8 @@ DECISION = register(
         when="sort_at",
         status_of=lambda decision: decision.status,
         graph_properties=_decision_properties,
+        is_foreign=_sorted_elsewhere,
+        absorb=lambda decision, new: {"sort_at": decision.decided_at} if _sorted_elsewhere(decision) else {},
     )
 )
 

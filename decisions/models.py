@@ -3,7 +3,6 @@
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import Q
-from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_lazy as _
 
 from database.columns import ChoiceField, ExactCharField, UtcNow
@@ -27,18 +26,22 @@ class Precision(models.TextChoices):
 
 
 class Decision(Record):
+    counters = ("sort_at",)
+
     id = models.AutoField(primary_key=True)
     title = models.CharField(_("title"), max_length=255, validators=[check_text])
     decision = LongText(_("decision"))
     rationale = LongText(_("rationale"), null=True, blank=True)
     alternatives_considered = LongText(_("alternatives considered"), null=True, blank=True)
     status = ChoiceField(_("status"), choices=Status.choices, default=Status.ACCEPTED)
-    status_written = models.CharField(_("status as written"), max_length=255, null=True, blank=True, editable=False)
+    status_written = models.CharField(
+        _("status as written"), max_length=255, null=True, blank=True, editable=False
+    )
     decided_at = models.DateTimeField(_("decided"), null=True, blank=True, db_default=UtcNow())
     decided_precision = ChoiceField(choices=Precision.choices, default=Precision.INSTANT, editable=False)
-    sort_at = models.GeneratedField(
-        expression=Coalesce("decided_at", "created_at"), output_field=models.DateTimeField(), db_persist=True
-    )
+    # What lists are sorted by: `decided_at`, or when the row was made. Not a generated column: MySQL computes those
+    # before the default of a column that the writer left out.
+    sort_at = models.DateTimeField(db_default=UtcNow(), editable=False)
     origin = CheckedJSON(_("origin"), null=True, blank=True, editable=False)
 
     class Meta:
@@ -48,7 +51,9 @@ class Decision(Record):
         verbose_name_plural = _("decisions")
         constraints = [
             *review_checks("architecture_decisions"),
-            models.CheckConstraint(condition=Q(status__in=Status.values), name="architecture_decisions_status"),
+            models.CheckConstraint(
+                condition=Q(status__in=Status.values), name="architecture_decisions_status"
+            ),
             models.CheckConstraint(
                 condition=Q(decided_precision__in=Precision.values), name="architecture_decisions_precision"
             ),
@@ -57,7 +62,9 @@ class Decision(Record):
             models.Index(fields=["project", "decided_at"], name="decisions_project_decided"),
             models.Index(fields=["status"], name="decisions_status"),
             models.Index(fields=["project", "sort_at", "id"], name="decisions_project_sort"),
-            models.Index(fields=["project", "review_state", "sort_at", "id"], name="decisions_project_review"),
+            models.Index(
+                fields=["project", "review_state", "sort_at", "id"], name="decisions_project_review"
+            ),
             models.Index(fields=["project", "status", "sort_at", "id"], name="decisions_project_status"),
         ]
 
@@ -84,7 +91,9 @@ class Outcome(Record):
     id = models.AutoField(primary_key=True)
     decision = models.ForeignKey(Decision, on_delete=models.PROTECT, related_name="outcomes")
     type = ExactCharField(
-        _("type"), max_length=50, validators=[RegexValidator(r"\A[a-z][a-z0-9_-]*\Z", _("Lower-case letters, digits, - and _."))]
+        _("type"),
+        max_length=50,
+        validators=[RegexValidator(r"\A[a-z][a-z0-9_-]*\Z", _("Lower-case letters, digits, - and _."))],
     )
     success_rate = models.FloatField(
         _("success rate"), null=True, blank=True, validators=[MinValueValidator(0), MaxValueValidator(1)]
@@ -100,7 +109,8 @@ class Outcome(Record):
         constraints = [
             *review_checks("outcomes"),
             models.CheckConstraint(
-                condition=Q(success_rate=None) | Q(success_rate__gte=0, success_rate__lte=1), name="outcomes_success_rate"
+                condition=Q(success_rate=None) | Q(success_rate__gte=0, success_rate__lte=1),
+                name="outcomes_success_rate",
             ),
         ]
         indexes = [

@@ -29,8 +29,17 @@ class RequestId:
             response["X-Request-ID"] = request.request_id  # type: ignore[attr-defined]
             response["Server-Timing"] = f"app;dur={took:.1f}"
             log.info(
-                "%s %s %s %.1f ms", request.method, request.path, response.status_code, took,
-                extra={"method": request.method, "path": request.path, "status": response.status_code, "ms": round(took, 1)},
+                "%s %s %s %.1f ms",
+                request.method,
+                request.path,
+                response.status_code,
+                took,
+                extra={
+                    "method": request.method,
+                    "path": request.path,
+                    "status": response.status_code,
+                    "ms": round(took, 1),
+                },
             )
             return response
         finally:

@@ -16,7 +16,9 @@ VERSION = "0.1.0"
 DATA_DIR = Path(env.text("DATA_DIR", str(BASE_DIR / "var")))
 DEBUG = env.flag("DEBUG", False)
 SECRET_KEY = env.secret("SECRET_KEY", DATA_DIR)
-TOKEN_PEPPER = env.secret("TOKEN_PEPPER", DATA_DIR)  # apart from SECRET_KEY: rotating that must not kill every agent
+TOKEN_PEPPER = env.secret(
+    "TOKEN_PEPPER", DATA_DIR
+)  # apart from SECRET_KEY: rotating that must not kill every agent
 DATABASE_URL = env.text("DATABASE_URL") or f"sqlite:///{DATA_DIR / 'desk.sqlite3'}"
 GRAPH_URL = env.text("GRAPH_URL")  # bolt://user:password@host:7687; empty: the relational store
 ENCODER = env.text("ENCODER", "onnx")
@@ -32,7 +34,9 @@ LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"
 
 # --- Sizes and times ---------------------------------------------------------------------------------------------
 TEXT_MAX_BYTES = 1024 * 1024
-DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * TEXT_MAX_BYTES  # a form of several long texts; well below max_allowed_packet
+DATA_UPLOAD_MAX_MEMORY_SIZE = (
+    4 * TEXT_MAX_BYTES
+)  # a form of several long texts; well below max_allowed_packet
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2000
 LOGIN_TRIES = 8
 LOGIN_LOCKED_MINUTES = 15
@@ -41,7 +45,9 @@ LOGIN_LOCKED_MINUTES = 15
 try:
     _database = dict(dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True))
 except (ValueError, KeyError) as error:
-    raise ImproperlyConfigured("DATABASE_URL must look like mysql://user:password@host:3306/name or sqlite:///path.") from error
+    raise ImproperlyConfigured(
+        "DATABASE_URL must look like mysql://user:password@host:3306/name or sqlite:///path."
+    ) from error
 
 if _database["ENGINE"] == "django.db.backends.sqlite3":
     if _database["NAME"] != ":memory:":
@@ -226,7 +232,9 @@ LOGGING = {
             "rename_fields": {"asctime": "time", "levelname": "level", "name": "logger"},
         },
     },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["request_id"]}},
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["request_id"]}
+    },
     "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
     "loggers": {
         "django.server": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},

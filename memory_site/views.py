@@ -22,7 +22,9 @@ def healthz(request: HttpRequest) -> JsonResponse:
 
 
 def _error(request: HttpRequest, status: int) -> HttpResponse:
-    return render(request, f"{status}.html", {"request_id": getattr(request, "request_id", "")}, status=status)
+    return render(
+        request, f"{status}.html", {"request_id": getattr(request, "request_id", "")}, status=status
+    )
 
 
 def bad_request(request: HttpRequest, exception: Any = None) -> HttpResponse:
@@ -43,5 +45,8 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     return render(
-        request, "403_csrf.html", {"request_id": getattr(request, "request_id", ""), "reason": reason}, status=403
+        request,
+        "403_csrf.html",
+        {"request_id": getattr(request, "request_id", ""), "reason": reason},
+        status=403,
     )

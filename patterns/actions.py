@@ -24,7 +24,12 @@ EDITABLE = ("category", "name", "description", "code_example", "language", "tags
 
 @transactional
 def create_patterns(
-    *, actor: Actor, project: Project, rows: Sequence[Mapping[str, Any]], reason: str = "", review_state: str | None = None
+    *,
+    actor: Actor,
+    project: Project,
+    rows: Sequence[Mapping[str, Any]],
+    reason: str = "",
+    review_state: str | None = None,
 ) -> list[Pattern]:
     """`confidence` (0 to 1, default 0.5) of a row becomes its prior."""
     prepared = []
@@ -34,7 +39,9 @@ def create_patterns(
         if confidence is not None:
             fields["confidence_score"] = fields["prior_confidence"] = _checked_confidence(confidence)
         prepared.append(fields)
-    patterns = verbs.create(PATTERN, prepared, actor=actor, project=project, reason=reason, review_state=review_state)
+    patterns = verbs.create(
+        PATTERN, prepared, actor=actor, project=project, reason=reason, review_state=review_state
+    )
     for pattern in patterns:
         _add_evidence(pattern, Cause.START, actor=actor, note=reason)
     return patterns
@@ -45,10 +52,17 @@ def create_pattern(*, actor: Actor, project: Project, reason: str = "", **fields
 
 
 def edit_pattern(
-    *, actor: Actor, pattern: Pattern, changes: Mapping[str, Any], reason: str = "", expected_version: int | None = None
+    *,
+    actor: Actor,
+    pattern: Pattern,
+    changes: Mapping[str, Any],
+    reason: str = "",
+    expected_version: int | None = None,
 ) -> Pattern:
     changes = verbs.only(changes, EDITABLE, pattern.node_id)
-    return verbs.update([pattern], changes, actor=actor, reason=reason, expected_version=expected_version).record
+    return verbs.update(
+        [pattern], changes, actor=actor, reason=reason, expected_version=expected_version
+    ).record
 
 
 @transactional

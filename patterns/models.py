@@ -28,12 +28,22 @@ class Pattern(Record):
     code_example = LongText(_("code example"), null=True, blank=True)
     language = models.CharField(_("language"), max_length=50, null=True, blank=True, validators=[check_text])
     confidence_score = models.FloatField(
-        _("confidence"), default=0.5, db_default=0.5, editable=False, validators=[MinValueValidator(0), MaxValueValidator(1)]
+        _("confidence"),
+        default=0.5,
+        db_default=0.5,
+        editable=False,
+        validators=[MinValueValidator(0), MaxValueValidator(1)],
     )
     prior_confidence = models.FloatField(
-        _("prior"), default=0.5, db_default=0.5, editable=False, validators=[MinValueValidator(0), MaxValueValidator(1)]
+        _("prior"),
+        default=0.5,
+        db_default=0.5,
+        editable=False,
+        validators=[MinValueValidator(0), MaxValueValidator(1)],
     )
-    prior_weight = models.FloatField(_("prior's weight"), default=PRIOR_WEIGHT, db_default=PRIOR_WEIGHT, editable=False)
+    prior_weight = models.FloatField(
+        _("prior's weight"), default=PRIOR_WEIGHT, db_default=PRIOR_WEIGHT, editable=False
+    )
     worked_count = models.IntegerField(_("worked"), default=0, db_default=0, editable=False)
     failed_count = models.IntegerField(_("failed"), default=0, db_default=0, editable=False)
     usage_count = models.IntegerField(_("used"), default=0, db_default=0, editable=False)
@@ -50,10 +60,12 @@ class Pattern(Record):
                 condition=Q(confidence_score__gte=0, confidence_score__lte=1), name="code_patterns_confidence"
             ),
             models.CheckConstraint(
-                condition=Q(prior_confidence__gte=0, prior_confidence__lte=1, prior_weight__gt=0), name="code_patterns_prior"
+                condition=Q(prior_confidence__gte=0, prior_confidence__lte=1, prior_weight__gt=0),
+                name="code_patterns_prior",
             ),
             models.CheckConstraint(
-                condition=Q(usage_count__gte=0, worked_count__gte=0, failed_count__gte=0), name="code_patterns_counts"
+                condition=Q(usage_count__gte=0, worked_count__gte=0, failed_count__gte=0),
+                name="code_patterns_counts",
             ),
         ]
         indexes = [
@@ -94,7 +106,9 @@ class Evidence(GuardedModel):
     class Meta:
         db_table = "pattern_evidence"
         ordering = ["-id"]
-        constraints = [models.CheckConstraint(condition=Q(cause__in=Cause.values), name="pattern_evidence_cause")]
+        constraints = [
+            models.CheckConstraint(condition=Q(cause__in=Cause.values), name="pattern_evidence_cause")
+        ]
 
     def __str__(self) -> str:
         return f"{self.cause} {self.confidence_after:.2f}"

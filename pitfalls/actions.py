@@ -21,7 +21,12 @@ EDITABLE = ("category", "title", "description", "how_to_avoid", "severity", "tag
 
 
 def create_pitfalls(
-    *, actor: Actor, project: Project, rows: Sequence[Mapping[str, Any]], reason: str = "", review_state: str | None = None
+    *,
+    actor: Actor,
+    project: Project,
+    rows: Sequence[Mapping[str, Any]],
+    reason: str = "",
+    review_state: str | None = None,
 ) -> list[Pitfall]:
     return verbs.create(PITFALL, rows, actor=actor, project=project, reason=reason, review_state=review_state)
 
@@ -31,10 +36,17 @@ def create_pitfall(*, actor: Actor, project: Project, reason: str = "", **fields
 
 
 def edit_pitfall(
-    *, actor: Actor, pitfall: Pitfall, changes: Mapping[str, Any], reason: str = "", expected_version: int | None = None
+    *,
+    actor: Actor,
+    pitfall: Pitfall,
+    changes: Mapping[str, Any],
+    reason: str = "",
+    expected_version: int | None = None,
 ) -> Pitfall:
     changes = verbs.only(changes, EDITABLE, pitfall.node_id)
-    return verbs.update([pitfall], changes, actor=actor, reason=reason, expected_version=expected_version).record
+    return verbs.update(
+        [pitfall], changes, actor=actor, reason=reason, expected_version=expected_version
+    ).record
 
 
 def change_severity(
@@ -43,7 +55,9 @@ def change_severity(
     if severity not in Severity.values:
         raise InvalidInput({"severity": [_("Must be one of: %s.") % ", ".join(Severity.values)]})
     verbs.require_reason(reason)
-    return verbs.update(pitfalls, {"severity": severity}, actor=actor, verb="change_severity", reason=reason, **options)
+    return verbs.update(
+        pitfalls, {"severity": severity}, actor=actor, verb="change_severity", reason=reason, **options
+    )
 
 
 @verbs.taking_in_sql

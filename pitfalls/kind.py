@@ -7,7 +7,10 @@ from records.kinds import Kind, register
 
 
 def pitfall_body(pitfall: Pitfall) -> str:
-    parts = [pitfall.description, f"## How to avoid it\n\n{pitfall.how_to_avoid}" if pitfall.how_to_avoid else None]
+    parts = [
+        pitfall.description,
+        f"## How to avoid it\n\n{pitfall.how_to_avoid}" if pitfall.how_to_avoid else None,
+    ]
     return "\n\n".join(filter(None, parts))
 
 

@@ -91,7 +91,9 @@ class AgentToken(models.Model):
         ordering = ["-id"]
         verbose_name = _("agent token")
         verbose_name_plural = _("agent tokens")
-        constraints = [models.CheckConstraint(condition=Q(trust__gte=0, trust__lte=1), name="agent_tokens_trust")]
+        constraints = [
+            models.CheckConstraint(condition=Q(trust__gte=0, trust__lte=1), name="agent_tokens_trust")
+        ]
 
     def __str__(self) -> str:
         return f"{self.name} …{self.hint}"

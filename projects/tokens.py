@@ -16,7 +16,9 @@ USE_NOTED_EVERY = timedelta(minutes=1)
 
 
 def digest_of(text: str) -> str:
-    return hmac.new(settings.TOKEN_PEPPER.encode(), text.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
+    return hmac.new(
+        settings.TOKEN_PEPPER.encode(), text.encode("utf-8", "surrogatepass"), hashlib.sha256
+    ).hexdigest()
 
 
 def new_token_text() -> str:

@@ -71,7 +71,13 @@ class Actor:
 
     @classmethod
     def agent(
-        cls, token: AgentToken, *, channel: Channel = Channel.API, session: str = "", run: str = "", request_id: str = ""
+        cls,
+        token: AgentToken,
+        *,
+        channel: Channel = Channel.API,
+        session: str = "",
+        run: str = "",
+        request_id: str = "",
     ) -> Actor:
         return cls(
             channel=channel,
@@ -87,11 +93,21 @@ class Actor:
 
     @classmethod
     def command(
-        cls, name: str, *, channel: Channel = Channel.COMMAND, source_kind: SourceKind = SourceKind.IMPORT, user: User | None = None
+        cls,
+        name: str,
+        *,
+        channel: Channel = Channel.COMMAND,
+        source_kind: SourceKind = SourceKind.IMPORT,
+        user: User | None = None,
     ) -> Actor:
         """A management command, run by an operator on the machine; `name` is kept as the record's source."""
         return cls(
-            channel=channel, name=name, access=OPERATOR, source_kind=source_kind, trust=TRUST[source_kind], user=user
+            channel=channel,
+            name=name,
+            access=OPERATOR,
+            source_kind=source_kind,
+            trust=TRUST[source_kind],
+            user=user,
         )
 
     def require(self, project_id: int | None, capability: Capability) -> None:

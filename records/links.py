@@ -25,7 +25,9 @@ def link(source: Any, relation: str, target: Any, *, actor: Actor, reason: str =
     """Assert a relation. Once said it stays once: saying it again (or, where symmetrical, reversed) changes nothing."""
     check_reason(reason)
     if relation not in Relation.values:
-        raise InvalidInput({"relation": [_("Must be one of: %s.") % ", ".join(Relation.values)]}, source.node_id)
+        raise InvalidInput(
+            {"relation": [_("Must be one of: %s.") % ", ".join(Relation.values)]}, source.node_id
+        )
     if source.node_id == target.node_id:
         raise Refused(_("A record cannot be linked to itself."), source.node_id)
     if source.project_id != target.project_id:
@@ -49,7 +51,9 @@ def link(source: Any, relation: str, target: Any, *, actor: Actor, reason: str =
                 source_name=actor.name,
             )
         except IntegrityError as error:
-            raise Refused(_("Somebody is linking these two right now; look again."), source.node_id) from error
+            raise Refused(
+                _("Somebody is linking these two right now; look again."), source.node_id
+            ) from error
     _tell_both(first, second, "link", relation, actor, reason)
     return made
 

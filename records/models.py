@@ -63,7 +63,9 @@ class Record(GuardedModel):
     prefix: ClassVar[str] = ""
     counters: ClassVar[tuple[str, ...]] = ()
 
-    project = models.ForeignKey(Project, on_delete=models.PROTECT, verbose_name=_("project"), related_name="+")
+    project = models.ForeignKey(
+        Project, on_delete=models.PROTECT, verbose_name=_("project"), related_name="+"
+    )
     tags = CheckedJSON(_("tags"), null=True, blank=True, validators=[check_tags])
     review_state = ChoiceField(_("review state"), choices=ReviewState.choices, default=ReviewState.UNREVIEWED)
     reviewed_at = models.DateTimeField(_("reviewed"), null=True, editable=False)
@@ -100,7 +102,9 @@ class Record(GuardedModel):
 
     @property
     def is_active(self) -> bool:
-        return self.archived_at is None and self.merged_into is None and self.review_state not in HIDDEN_STATES
+        return (
+            self.archived_at is None and self.merged_into is None and self.review_state not in HIDDEN_STATES
+        )
 
     def get_absolute_url(self) -> str:
         return reverse("records:node", args=[self.node_id])
@@ -109,13 +113,17 @@ class Record(GuardedModel):
     def versioned_fields(cls) -> list[models.Field[Any, Any]]:
         """What a revision keeps: every column but the key, the version itself, counters and the row's clock."""
         skipped = {"id", "version", "row_changed_at", *cls.counters}
-        return [field for field in cls._meta.concrete_fields if field.name not in skipped and not field.generated]
+        return [
+            field for field in cls._meta.concrete_fields if field.name not in skipped and not field.generated
+        ]
 
 
 def review_checks(table: str) -> list[models.CheckConstraint]:
     """The constraints each kind's table repeats, since an abstract Meta that is extended is easy to forget."""
     return [
-        models.CheckConstraint(condition=Q(review_state__in=ReviewState.values), name=f"{table}_review_state"),
+        models.CheckConstraint(
+            condition=Q(review_state__in=ReviewState.values), name=f"{table}_review_state"
+        ),
         models.CheckConstraint(condition=Q(source_kind__in=SourceKind.values), name=f"{table}_source_kind"),
         models.CheckConstraint(condition=Q(trust__gte=0, trust__lte=1), name=f"{table}_trust"),
     ]
@@ -185,7 +193,9 @@ class Link(GuardedModel):
         db_table = "links"
         ordering = ["id"]
         constraints = [
-            models.UniqueConstraint(fields=["source", "relation", "target"], name="links_source_relation_target"),
+            models.UniqueConstraint(
+                fields=["source", "relation", "target"], name="links_source_relation_target"
+            ),
             models.CheckConstraint(condition=Q(relation__in=Relation.values), name="links_relation"),
             models.CheckConstraint(condition=~Q(source=models.F("target")), name="links_not_itself"),
         ]

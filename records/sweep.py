@@ -40,12 +40,18 @@ def _sweep_changes(kind: Kind) -> int:
         rows = rows.filter(row_changed_at__gte=watermark.read_to - OVERLAP)
     taken, after = 0, None
     while True:
-        page = rows.filter(Q(row_changed_at__gt=after[0]) | Q(row_changed_at=after[0], pk__gt=after[1])) if after else rows
+        page = (
+            rows.filter(Q(row_changed_at__gt=after[0]) | Q(row_changed_at=after[0], pk__gt=after[1]))
+            if after
+            else rows
+        )
         chunk = list(page[:CHUNK])
         if not chunk:
             break
         node_ids = {kind.node_id(key): (changed_at, key) for changed_at, key in chunk}
-        seen = dict(ProjectionMark.objects.filter(node_id__in=node_ids).values_list("node_id", "seen_changed_at"))
+        seen = dict(
+            ProjectionMark.objects.filter(node_id__in=node_ids).values_list("node_id", "seen_changed_at")
+        )
         unseen = [key for node_id, (changed_at, key) in node_ids.items() if seen.get(node_id) != changed_at]
         if unseen:
             taken += len(take_in(kind, unseen))
@@ -104,7 +110,9 @@ def _normalised(record: Any) -> dict[str, Any]:
     return {
         column.attname: value.strip()
         for column in record.versioned_fields()
-        if column.choices and isinstance(value := getattr(record, column.attname), str) and value != value.strip()
+        if column.choices
+        and isinstance(value := getattr(record, column.attname), str)
+        and value != value.strip()
     }
 
 
@@ -130,7 +138,9 @@ def _sweep_deletions(kind: Kind) -> int:
             return gone
         after = page[-1][0]
         by_key = {node_id.split("_", 1)[1]: (node_id, project_id) for _, node_id, project_id in page}
-        kept = {str(key) for key in kind.model.objects.filter(pk__in=list(by_key)).values_list("pk", flat=True)}
+        kept = {
+            str(key) for key in kind.model.objects.filter(pk__in=list(by_key)).values_list("pk", flat=True)
+        }
         missing = [pair for key, pair in by_key.items() if key not in kept]
         if missing:
             _entomb(kind, missing)

@@ -19,7 +19,9 @@ def check_text(value: str) -> None:
     try:
         size = len(value.encode("utf-8"))
     except UnicodeEncodeError as error:
-        raise ValidationError(_("Holds a broken character (an unpaired surrogate); remove it."), code="surrogate") from error
+        raise ValidationError(
+            _("Holds a broken character (an unpaired surrogate); remove it."), code="surrogate"
+        ) from error
     if size > settings.TEXT_MAX_BYTES:
         raise ValidationError(
             _("Is %(size)s bytes long; at most %(most)s are kept, and nothing is cut silently."),
@@ -33,11 +35,15 @@ def check_json(value: Any, depth: int = 0) -> None:
     if depth == 0:
         _check_json_size(value)
     if depth > JSON_MAX_DEPTH:
-        raise ValidationError(_("Is nested deeper than %(most)s levels."), code="too_deep", params={"most": JSON_MAX_DEPTH})
+        raise ValidationError(
+            _("Is nested deeper than %(most)s levels."), code="too_deep", params={"most": JSON_MAX_DEPTH}
+        )
     if isinstance(value, str):
         check_text(value)
     elif isinstance(value, float) and not math.isfinite(value):
-        raise ValidationError(_("Holds a number that JSON has no form for (NaN or infinity)."), code="not_finite")
+        raise ValidationError(
+            _("Holds a number that JSON has no form for (NaN or infinity)."), code="not_finite"
+        )
     elif isinstance(value, int) and abs(value) > JSON_MAX_INTEGER:
         raise ValidationError(_("Holds a whole number of more than 64 bits."), code="too_big")
     elif isinstance(value, dict):

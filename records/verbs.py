@@ -25,7 +25,7 @@ from records.errors import Conflict, InvalidInput, Refused, VerbError
 from records.guard import writing
 from records.images import changed_between, digest_of, image_of
 from records.kinds import Kind, kind_of
-from records.models import ProjectionMark, Record, RecordTag, Revision, ReviewState
+from records.models import ProjectionMark, Record, RecordTag, ReviewState, Revision
 from records.validation import check_text
 
 P = ParamSpec("P")
@@ -74,8 +74,12 @@ def create(
     return _insert(kind, instances, actor=actor, reason=reason, verb=verb)
 
 
-def _new(kind: Kind, row: Mapping[str, Any], actor: Actor, project: Project | None, review_state: str | None) -> Record:
-    own = actor.source_kind == SourceKind.PERSON and actor.access.may(project.pk if project else None, Capability.REVIEW)
+def _new(
+    kind: Kind, row: Mapping[str, Any], actor: Actor, project: Project | None, review_state: str | None
+) -> Record:
+    own = actor.source_kind == SourceKind.PERSON and actor.access.may(
+        project.pk if project else None, Capability.REVIEW
+    )
     state = review_state or (ReviewState.APPROVED if own else ReviewState.UNREVIEWED)
     stamped: dict[str, Any] = {
         "project": project,
@@ -282,7 +286,9 @@ def note_event(
 ) -> Revision:
     """A history row beside the versions, for an act that changes no versioned column. Call inside a transaction."""
     with writing():
-        return Revision.objects.create(**_revision_fields(record, actor, verb, reason), detail=dict(detail or {}))
+        return Revision.objects.create(
+            **_revision_fields(record, actor, verb, reason), detail=dict(detail or {})
+        )
 
 
 def only(changes: Mapping[str, Any], allowed: Sequence[str], node_id: str = "") -> dict[str, Any]:
@@ -323,7 +329,9 @@ def _clean(kind: Kind, row: Mapping[str, Any]) -> dict[str, Any]:
             cleaned[name] = None
         elif name == "tags" and isinstance(value, list | tuple):
             words = [tag.strip() if isinstance(tag, str) else tag for tag in value]
-            cleaned[name] = list(dict.fromkeys(words)) or None if all(isinstance(w, str) for w in words) else list(value)
+            cleaned[name] = (
+                list(dict.fromkeys(words)) or None if all(isinstance(w, str) for w in words) else list(value)
+            )
     return cleaned
 
 
@@ -334,7 +342,12 @@ def _reload(kind: Kind, keys: Sequence[Any]) -> list[Any]:
 
 
 def _write_revisions(
-    records: Sequence[Any], befores: Mapping[Any, dict[str, Any]] | None, *, actor: Actor, verb: str, reason: str
+    records: Sequence[Any],
+    befores: Mapping[Any, dict[str, Any]] | None,
+    *,
+    actor: Actor,
+    verb: str,
+    reason: str,
 ) -> None:
     rows = []
     for record in records:
@@ -343,7 +356,10 @@ def _write_revisions(
         changed = changed_between(before, after) if befores is not None else []
         rows.append(
             Revision(
-                **_revision_fields(record, actor, verb, reason), version=record.version, after=after, changed=changed
+                **_revision_fields(record, actor, verb, reason),
+                version=record.version,
+                after=after,
+                changed=changed,
             )
         )
     with writing():
@@ -375,7 +391,9 @@ def mirror_tags(records: Sequence[Any], *, new: bool = False) -> None:
         RecordTag.objects.filter(node_id__in=[record.node_id for record in records]).delete()
     RecordTag.objects.bulk_create(
         [
-            RecordTag(project_id=record.project_id, node_id=record.node_id, kind=kind_of(record).name, tag=tag)
+            RecordTag(
+                project_id=record.project_id, node_id=record.node_id, kind=kind_of(record).name, tag=tag
+            )
             for record in records
             for tag in dict.fromkeys(tag for tag in record.tags or [] if isinstance(tag, str))
         ]

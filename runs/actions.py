@@ -22,7 +22,9 @@ PAYLOAD_VALUES_MAX = 200
 
 
 @transactional
-def record_run(*, actor: Actor, project: Project | None, agent_name: str, reason: str = "", **fields: Any) -> Run:
+def record_run(
+    *, actor: Actor, project: Project | None, agent_name: str, reason: str = "", **fields: Any
+) -> Run:
     rows = [{"agent_name": agent_name, **verbs.only(fields, (*EDITABLE, "id"))}]
     (run,) = verbs.create(RUN, rows, actor=actor, project=project, reason=reason)
     index_payload(run)
@@ -31,16 +33,25 @@ def record_run(*, actor: Actor, project: Project | None, agent_name: str, reason
 
 @transactional
 def edit_run(
-    *, actor: Actor, run: Run, changes: Mapping[str, Any], reason: str = "", expected_version: int | None = None
+    *,
+    actor: Actor,
+    run: Run,
+    changes: Mapping[str, Any],
+    reason: str = "",
+    expected_version: int | None = None,
 ) -> Run:
     changes = verbs.only(changes, EDITABLE, run.node_id)
-    edited = verbs.update([run], changes, actor=actor, reason=reason, expected_version=expected_version).record
+    edited = verbs.update(
+        [run], changes, actor=actor, reason=reason, expected_version=expected_version
+    ).record
     if "trigger_payload" in changes:
         index_payload(edited)
     return edited
 
 
-def remember(*, actor: Actor, project: Project | None, agent_name: str, summary: str, run: Run | None = None) -> Memory:
+def remember(
+    *, actor: Actor, project: Project | None, agent_name: str, summary: str, run: Run | None = None
+) -> Memory:
     """One summary of a run, found again by "have we seen this before?"."""
     rows = [{"agent_name": agent_name, "summary": summary, "source_run_fk": run}]
     return verbs.create(MEMORY, rows, actor=actor, project=project)[0]

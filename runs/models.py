@@ -26,15 +26,21 @@ class Run(Record):
         Project, null=True, on_delete=models.PROTECT, verbose_name=_("project"), related_name="+"
     )
     agent_name = ExactTextField(_("agent"), max_length=255, validators=[check_text])
-    agent_version = models.CharField(_("version"), max_length=50, null=True, blank=True, validators=[check_text])
-    trigger_type = models.CharField(_("trigger"), max_length=100, null=True, blank=True, validators=[check_text])
+    agent_version = models.CharField(
+        _("version"), max_length=50, null=True, blank=True, validators=[check_text]
+    )
+    trigger_type = models.CharField(
+        _("trigger"), max_length=100, null=True, blank=True, validators=[check_text]
+    )
     trigger_payload = CheckedJSON(_("trigger payload"), null=True, blank=True)
     started_at = models.DateTimeField(_("started"), db_default=UtcNow())
     ended_at = models.DateTimeField(_("ended"), null=True, blank=True)
     status = ChoiceField(_("status"), choices=RunStatus.choices, default=RunStatus.RUNNING)
     outcome = CheckedJSON(_("outcome"), null=True, blank=True)
     tool_calls = CheckedJSON(_("tool calls"), null=True, blank=True)
-    token_cost = models.IntegerField(_("token cost"), null=True, blank=True, validators=[MinValueValidator(0)])
+    token_cost = models.IntegerField(
+        _("token cost"), null=True, blank=True, validators=[MinValueValidator(0)]
+    )
     escalated_to_human = models.BooleanField(_("escalated"), default=False, db_default=False)
     confidence = models.DecimalField(
         _("confidence"), max_digits=3, decimal_places=2, null=True, blank=True,
@@ -50,9 +56,12 @@ class Run(Record):
             *review_checks("agent_runs"),
             models.CheckConstraint(condition=Q(status__in=RunStatus.values), name="agent_runs_status"),
             models.CheckConstraint(
-                condition=Q(confidence=None) | Q(confidence__gte=0, confidence__lte=1), name="agent_runs_confidence"
+                condition=Q(confidence=None) | Q(confidence__gte=0, confidence__lte=1),
+                name="agent_runs_confidence",
             ),
-            models.CheckConstraint(condition=Q(token_cost=None) | Q(token_cost__gte=0), name="agent_runs_token_cost"),
+            models.CheckConstraint(
+                condition=Q(token_cost=None) | Q(token_cost__gte=0), name="agent_runs_token_cost"
+            ),
         ]
         indexes = [
             models.Index("agent_name", models.F("started_at").desc(), name="runs_agent_started"),
@@ -95,7 +104,12 @@ class Memory(Record):
     embedding = CheckedJSON(null=True, blank=True, editable=False)
     embedding_model = ExactTextField(max_length=255, null=True, blank=True, editable=False)
     source_run_fk = models.ForeignKey(
-        Run, null=True, blank=True, on_delete=models.SET_NULL, db_column="source_run_id", related_name="memories"
+        Run,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        db_column="source_run_id",
+        related_name="memories",
     )
 
     class Meta:

@@ -1,0 +1,91 @@
+"""The FilterSets of decisions and outcomes, for page, API and export."""
+
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+import django_filters
+from django import forms
+from django.db.models import Q, QuerySet
+from django.utils.translation import gettext_lazy as _
+
+from decisions.models import Decision, Outcome, Precision, Status
+from records.filters import DateInput, RecordFilterSet, within_days
+from records.paging import Sort
+
+
+def decided_within(first: date | None, last: date | None) -> Q:
+    """Decided on these days (inclusive): an instant by the reader's zone, a written day by its name."""
+    instants = Q(decided_precision=Precision.INSTANT) & within_days("decided_at", first, last)
+    days = Q(decided_precision=Precision.DAY)
+    if first is not None:
+        days &= Q(decided_at__gte=datetime.combine(first, time.min, tzinfo=UTC))
+    if last is not None:
+        days &= Q(decided_at__lt=datetime.combine(last + timedelta(days=1), time.min, tzinfo=UTC))
+    # The plain bound a day wider on each side lets an index answer; the two exact terms decide.
+    wide = Q(decided_at__isnull=False)
+    if first is not None:
+        wide &= Q(decided_at__gte=datetime.combine(first - timedelta(days=1), time.min, tzinfo=UTC))
+    if last is not None:
+        wide &= Q(decided_at__lt=datetime.combine(last + timedelta(days=2), time.min, tzinfo=UTC))
+    return wide & (instants | days)
+
+
+class DecisionFilterSet(RecordFilterSet):
+    sorts = (
+        Sort("newest", _("newest first"), "sort_at"),
+        Sort("oldest", _("oldest first"), "sort_at", descending=False),
+    )
+    text_columns = ("title",)
+
+    status = django_filters.MultipleChoiceFilter(
+        choices=Status.choices, label=_("Status"), widget=forms.CheckboxSelectMultiple
+    )
+    decided = django_filters.DateFilter(method="filter_day", label=_("Decided on"), widget=DateInput)
+    decided_after = django_filters.DateFilter(
+        method="filter_after", label=_("Decided from"), widget=DateInput
+    )
+    decided_before = django_filters.DateFilter(
+        method="filter_before", label=_("Decided until"), widget=DateInput
+    )
+    outcome = django_filters.CharFilter(method="filter_outcome", label=_("Led to"), max_length=50)
+
+    class Meta:
+        model = Decision
+        fields: list[str] = []
+
+    def filter_day(self, queryset: QuerySet[Any], name: str, value: date) -> QuerySet[Any]:
+        return queryset.filter(decided_within(value, value))
+
+    def filter_after(self, queryset: QuerySet[Any], name: str, value: date) -> QuerySet[Any]:
+        return queryset.filter(decided_within(value, None))
+
+    def filter_before(self, queryset: QuerySet[Any], name: str, value: date) -> QuerySet[Any]:
+        return queryset.filter(decided_within(None, value))
+
+    def filter_outcome(self, queryset: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
+        return queryset.filter(pk__in=Outcome.objects.active().filter(type=value).values("decision_id"))
+
+
+class OutcomeFilterSet(RecordFilterSet):
+    sorts = (
+        Sort("newest", _("newest first"), "occurred_at"),
+        Sort("oldest", _("oldest first"), "occurred_at", descending=False),
+    )
+    text_columns = ("note",)
+
+    type = django_filters.CharFilter(label=_("Type"), max_length=50)
+    decision = django_filters.NumberFilter(
+        field_name="decision_id", label=_("Decision"), min_value=1, max_value=2**31 - 1
+    )
+    occurred_after = django_filters.DateFilter(method="filter_after", label=_("From"), widget=DateInput)
+    occurred_before = django_filters.DateFilter(method="filter_before", label=_("Until"), widget=DateInput)
+
+    class Meta:
+        model = Outcome
+        fields: list[str] = []
+
+    def filter_after(self, queryset: QuerySet[Any], name: str, value: date) -> QuerySet[Any]:
+        return queryset.filter(within_days("occurred_at", value, None))
+
+    def filter_before(self, queryset: QuerySet[Any], name: str, value: date) -> QuerySet[Any]:
+        return queryset.filter(within_days("occurred_at", None, value))

@@ -1,0 +1,148 @@
+"""What every kind's list can be filtered by. One FilterSet a kind serves page, API, bulk and export."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, time, timedelta
+from typing import Any, ClassVar
+
+import django_filters
+from django import forms
+from django.db.models import IntegerField, Q, QuerySet
+from django.db.models.functions import Cast, Substr
+from django.http import QueryDict
+from django.utils import timezone
+from django.utils.translation import gettext as _t
+from django.utils.translation import gettext_lazy as _
+
+from records.actor import SourceKind
+from records.models import RecordTag, ReviewState
+from records.paging import Sort
+
+NOT_FILTERS = {"cursor", "sort", "page_size", "project", "format", "show"}
+SHOW = [("active", _("active only")), ("hidden", _("hidden only")), ("all", _("everything"))]
+
+
+class DateInput(forms.DateInput):
+    input_type = "date"
+
+
+def start_of_day(day: date) -> datetime:
+    """The first instant of a day in the reader's zone."""
+    return timezone.make_aware(datetime.combine(day, time.min))
+
+
+def within_days(column: str, first: date | None, last: date | None) -> Q:
+    """Half-open in time, whole days in the reader's zone: no `__date` look-up, which MySQL answers with nothing
+    where its zone tables are not loaded."""
+    bounds = Q()
+    if first is not None:
+        bounds &= Q(**{f"{column}__gte": start_of_day(first)})
+    if last is not None:
+        bounds &= Q(**{f"{column}__lt": start_of_day(last + timedelta(days=1))})
+    return bounds
+
+
+class RecordFilterSet(django_filters.FilterSet):
+    """Filters of all kinds. Subclasses name `sorts` (the first is the default) and `text_columns` for `q`."""
+
+    sorts: ClassVar[tuple[Sort, ...]] = ()
+    text_columns: ClassVar[tuple[str, ...]] = ()
+
+    q = django_filters.CharFilter(method="filter_text", label=_("Title contains"), max_length=200)
+    review = django_filters.MultipleChoiceFilter(
+        field_name="review_state",
+        choices=ReviewState.choices,
+        label=_("Review"),
+        widget=forms.CheckboxSelectMultiple,
+    )
+    source = django_filters.MultipleChoiceFilter(
+        field_name="source_kind",
+        choices=SourceKind.choices,
+        label=_("Source"),
+        widget=forms.CheckboxSelectMultiple,
+    )
+    by = django_filters.CharFilter(field_name="source_name", label=_("By"), max_length=255)
+    session = django_filters.CharFilter(field_name="source_session", label=_("Session"), max_length=255)
+    tag = django_filters.CharFilter(method="filter_tag", label=_("Tag"), max_length=100)
+    show = django_filters.ChoiceFilter(
+        method="filter_show", choices=SHOW, label=_("Show"), empty_label=None, initial="active"
+    )
+
+    def __init__(self, data: Any = None, queryset: QuerySet[Any] | None = None, **options: Any) -> None:
+        super().__init__(data, queryset, **options)
+        self.unknown = sorted(set(data or {}) - set(self.filters) - NOT_FILTERS)
+
+    def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        queryset = super().filter_queryset(queryset)
+        return queryset if self.form.cleaned_data.get("show") else queryset.active()  # type: ignore[attr-defined]
+
+    def filter_show(self, queryset: Any, name: str, value: str) -> Any:
+        if value == "all":
+            return queryset
+        return queryset.hidden() if value == "hidden" else queryset.active()
+
+    def filter_text(self, queryset: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
+        for word in value.split():
+            found = Q()
+            for column in self.text_columns:
+                found |= Q(**{f"{column}__icontains": word})
+            queryset = queryset.filter(found)
+        return queryset
+
+    def filter_tag(self, queryset: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
+        from records.kinds import all_kinds
+
+        kind = next(kind for kind in all_kinds() if kind.model is queryset.model)
+        nodes = RecordTag.objects.filter(kind=kind.name, tag=value)
+        key = Substr("node_id", len(kind.prefix) + 2)
+        keys = nodes.annotate(key=Cast(key, IntegerField()) if kind.integer_key else key).values("key")
+        return queryset.filter(pk__in=keys)
+
+    @property
+    def problems(self) -> dict[str, list[str]]:
+        """Every filter that cannot be applied, explained: a wrong one is never ignored."""
+        problems = {name: [_t("There is no such filter.")] for name in self.unknown}
+        if self.form.errors:
+            problems |= {
+                name: [str(message) for message in messages] for name, messages in self.form.errors.items()
+            }
+        if (
+            self.data
+            and self.data.get("sort")
+            and self.data["sort"] not in {sort.name for sort in self.sorts}
+        ):
+            problems["sort"] = [_t("Must be one of: %s.") % ", ".join(sort.name for sort in self.sorts)]
+        return problems
+
+    @property
+    def sort(self) -> Sort:
+        asked = self.data.get("sort") if self.data else None
+        return next((sort for sort in self.sorts if sort.name == asked), self.sorts[0])
+
+    def rows(self) -> QuerySet[Any]:
+        """The filtered rows; none where a filter is wrong (`problems` says which)."""
+        return self.queryset.none() if self.problems else self.qs
+
+    def chips(self, path: str) -> list[tuple[str, str, str]]:
+        """(label, value, the address without it) of each filter in force."""
+        chips = []
+        data = self.data if isinstance(self.data, QueryDict) else QueryDict()
+        for name in self.filters:
+            for value in data.getlist(name):
+                if value and not (name == "show" and value == "active"):
+                    rest = data.copy()
+                    rest.setlist(name, [other for other in data.getlist(name) if other != value])
+                    rest.pop("cursor", None)
+                    query = rest.urlencode()
+                    chips.append(
+                        (
+                            str(self.filters[name].label),
+                            self._shown(name, value),
+                            f"{path}?{query}" if query else path,
+                        )
+                    )
+        return chips
+
+    def _shown(self, name: str, value: str) -> str:
+        choices = dict(getattr(self.filters[name].field, "choices", None) or [])
+        return str(choices.get(value, value))

@@ -1,0 +1,47 @@
+"""The FilterSet of runs, for page, API and export."""
+
+from datetime import date
+from typing import Any
+
+import django_filters
+from django import forms
+from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy as _
+
+from records.filters import DateInput, RecordFilterSet, within_days
+from records.paging import Sort
+from runs.models import Run, RunStatus
+
+
+class RunFilterSet(RecordFilterSet):
+    sorts = (
+        Sort("newest", _("newest first"), "started_at"),
+        Sort("oldest", _("oldest first"), "started_at", descending=False),
+    )
+    text_columns = ("trigger_type", "agent_name")
+
+    agent = django_filters.CharFilter(field_name="agent_name", label=_("Agent"), max_length=255)
+    agent_version = django_filters.CharFilter(label=_("Agent version"), max_length=50)
+    trigger = django_filters.CharFilter(field_name="trigger_type", label=_("Trigger"), max_length=100)
+    status = django_filters.MultipleChoiceFilter(
+        choices=RunStatus.choices, label=_("Status"), widget=forms.CheckboxSelectMultiple
+    )
+    escalated = django_filters.BooleanFilter(
+        field_name="escalated_to_human", label=_("Escalated to a person")
+    )
+    started_after = django_filters.DateFilter(
+        method="filter_after", label=_("Started from"), widget=DateInput
+    )
+    started_before = django_filters.DateFilter(
+        method="filter_before", label=_("Started until"), widget=DateInput
+    )
+
+    class Meta:
+        model = Run
+        fields: list[str] = []
+
+    def filter_after(self, queryset: QuerySet[Any], name: str, value: date) -> QuerySet[Any]:
+        return queryset.filter(within_days("started_at", value, None))
+
+    def filter_before(self, queryset: QuerySet[Any], name: str, value: date) -> QuerySet[Any]:
+        return queryset.filter(within_days("started_at", None, value))
