@@ -1,220 +1,217 @@
-// Behaviour by data-* attributes; every control here is a working link or form without it.
-// Words shown to people come from the templates (data-* of #activity and of the help dialog).
+// Behaviour by data-* attributes; every control is a working link or form without it.
+// Words that people read come from the templates (data-* of #activity and of the help dialog).
 (() => {
   "use strict";
   const root = document.documentElement, body = document.body;
   const one = (selector, within = document) => within.querySelector(selector);
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+  const on = (names, react, target = document) => names.split(" ").forEach((name) => target.addEventListener(name, react));
+  const make = (tag, properties = {}, ...children) => { const made = Object.assign(document.createElement(tag), properties); made.append(...children); return made; };
   const meta = (name) => one(`meta[name="${name}"]`)?.content || "";
-  const activity = one("#activity");
-  const words = activity?.dataset || {};
-  const local = keep(() => localStorage), session = keep(() => sessionStorage);
-
-  function keep(storage) { // storage may be blocked: then nothing is remembered, and nothing breaks
-    const reach = (verb, ...parts) => { try { return storage()[verb](...parts); } catch { return null; } };
-    return { get: (key) => reach("getItem", key), set: (key, value) => reach("setItem", key, value), drop: (key) => reach("removeItem", key), keys: () => { try { return Object.keys(storage()); } catch { return []; } } };
-  }
+  const activity = one("#activity") || make("span"), words = activity.dataset;
+  // Storage may be blocked: then nothing is remembered, and nothing breaks.
+  const attempt = (work) => { try { return work(); } catch { return null; } };
 
   // What is happening: saving, saved, offline, signed out
   let quiet;
   function say(state, text = words[state] || "") {
-    if (!activity) return;
     clearTimeout(quiet);
     activity.dataset.state = state;
     activity.textContent = text;
     if (["saved", "online", "copied"].includes(state)) quiet = setTimeout(() => { activity.textContent = ""; }, 4000);
   }
-  function toast(text, link) { // link: [href, words]
-    const region = one("#messages");
-    if (!region || !text) return;
-    const box = document.createElement("div"), line = document.createElement("p"), close = document.createElement("button");
-    box.className = "toast toast-error"; box.dataset.toast = "";
-    line.textContent = text;
-    if (link) { const a = document.createElement("a"); a.href = link[0]; a.className = "link"; a.textContent = link[1]; line.append(" ", a); }
-    close.type = "button"; close.className = "btn quiet"; close.dataset.dismiss = ""; close.textContent = "×"; close.setAttribute("aria-label", words.dismiss || "×");
-    box.append(line, close);
-    region.replaceChildren(box);
+  function toast(text, href) {
+    const close = make("button", { type: "button", className: "btn quiet", textContent: "×", ariaLabel: words.dismiss });
+    const line = make("p", { textContent: `${text} ` });
+    if (href) line.append(make("a", { href, className: "link", textContent: words.signin }));
+    const box = make("div", { className: "toast toast-error" }, line, close);
+    close.dataset.dismiss = box.dataset.toast = "";
+    one("#messages")?.replaceChildren(box);
   }
 
-  // Typed text: guarded while it is unsaved, kept when the session has ended, put back after signing in
-  const draftKey = (form) => `draft:${new URL(form.action, location).pathname}#${form.id}`;
-  const typed = (form) => [...form.elements].filter((field) => field.name && !["password", "file", "submit", "button"].includes(field.type) && (field.type !== "hidden" || field.name === "version") && field.name !== "csrfmiddlewaretoken");
+  // Typed text: guarded while unsaved, kept when the session has ended, put back after signing in.
+  // The version goes with it, so that an old text meets a conflict instead of overwriting.
   const dirty = new Set();
-  function keepDraft(form) {
-    const values = typed(form).map((field) => [field.name, field.value, /checkbox|radio/.test(field.type) ? field.checked : null]);
-    session.set(draftKey(form), JSON.stringify({ values, lost: false }));
+  const guarded = (element) => element?.closest?.("form[data-guard]");
+  const touch = (element) => { const form = guarded(element); if (form) dirty.add(form); };
+  const draftKey = (form) => `draft:${new URL(form.getAttribute("action") || "", location).pathname}#${form.id}`;
+  const typed = (form) => [...form.elements].filter(({ name, type }) => name && name !== "csrfmiddlewaretoken" && !/password|file|submit|button|fieldset/.test(type) && (type !== "hidden" || name === "version"));
+  const ticks = (field) => /checkbox|radio/.test(field.type);
+  function keepDraft(form, lost) {
+    const values = typed(form).map((field) => [field.name, field.value, ticks(field) ? field.checked : null]);
+    attempt(() => sessionStorage.setItem(draftKey(form), JSON.stringify({ values, lost })));
   }
-  function settleDrafts() { // on load: mark what a sign-in page interrupted, restore it, forget the rest
-    const signingIn = location.pathname === meta("login-url");
-    for (const key of session.keys().filter((name) => name.startsWith("draft:"))) {
-      const draft = JSON.parse(session.get(key) || "{}");
-      if (signingIn) { session.set(key, JSON.stringify({ ...draft, lost: true })); continue; }
-      const form = all("form[data-guard]").find((item) => draftKey(item) === key);
-      if (!draft.lost) { session.drop(key); continue; }
-      if (!form) continue;
-      const left = [...draft.values];
+  function settleDrafts() { // on load: a sign-in page marks them as lost, the form takes them back, else they are done with
+    for (const key of Object.keys(sessionStorage).filter((name) => name.startsWith("draft:"))) {
+      const draft = JSON.parse(sessionStorage[key]), form = all("form[data-guard]").find((item) => draftKey(item) === key);
+      if (location.pathname === meta("login-url")) sessionStorage[key] = JSON.stringify({ ...draft, lost: true });
+      else if (!draft.lost || form) delete sessionStorage[key];
+      if (!draft.lost || !form) continue;
       for (const field of typed(form)) {
-        const at = left.findIndex(([name, value, checked]) => name === field.name && (checked === null || value === field.value));
+        const at = draft.values.findIndex(([name, value, ticked]) => name === field.name && (ticked === null || value === field.value));
         if (at < 0) continue;
-        const [[, value, checked]] = left.splice(at, 1);
-        if (checked === null) field.value = value; else field.checked = checked;
+        const [[, value, ticked]] = draft.values.splice(at, 1);
+        if (ticked === null) field.value = value; else field.checked = ticked;
       }
-      session.drop(key);
       dirty.add(form);
       say("restored");
     }
   }
   function signedOut() {
-    all("form[data-guard]").filter((form) => dirty.has(form)).forEach((form) => { keepDraft(form); session.set(draftKey(form), JSON.stringify({ ...JSON.parse(session.get(draftKey(form)) || "{}"), lost: true })); dirty.delete(form); });
-    say("expired");
-    toast(words.expired, [`${meta("login-url")}?next=${encodeURIComponent(location.pathname + location.search)}`, words.signin]);
+    dirty.forEach((form) => keepDraft(form, true));
+    dirty.clear();
+    say("expired", "");
+    toast(words.expired, `${meta("login-url")}?next=${encodeURIComponent(location.pathname + location.search)}`);
   }
-  document.addEventListener("input", ({ target }) => {
-    const form = target.form;
-    if (form?.matches("[data-guard]") && !target.matches("[data-no-guard]")) dirty.add(form);
-    if (target.dataset.twin) { const twin = document.getElementById(target.dataset.twin); if (twin) twin.value = target.value; }
+  on("input", ({ target }) => {
+    if (!target.matches("[data-no-guard]")) touch(target);
+    const twin = target.dataset.twin && document.getElementById(target.dataset.twin);
+    if (twin) twin.value = target.value;
   });
-  document.addEventListener("submit", ({ target, submitter }) => {
-    if (target.matches("[data-guard]")) { keepDraft(target); dirty.delete(target); }
-    if (target.method === "post" && !target.matches("[hx-post]")) { say("saving"); if (submitter) setTimeout(() => { submitter.disabled = true; }); }
+  on("submit", ({ target, submitter }) => {
+    if (guarded(target)) { keepDraft(target, false); dirty.delete(target); }
+    if (target.method !== "post" || target.matches("[hx-post]")) return;
+    say("saving");
+    if (submitter) setTimeout(() => { submitter.disabled = true; }); // after the form was read: one click, one write
   });
-  addEventListener("beforeunload", (event) => { if ([...dirty].some((form) => form.isConnected)) event.preventDefault(); });
-  addEventListener("pageshow", (event) => { if (event.persisted) { all("button[disabled]").forEach((button) => { button.disabled = false; }); say("saved", ""); } });
-  addEventListener("offline", () => say("offline"));
-  addEventListener("online", () => say("online"));
+  on("formdata", ({ target, formData }) => { // a filter's address holds only what was filled in
+    if (target.method === "get") for (const name of new Set(formData.keys())) if (formData.getAll(name).every((value) => value === "")) formData.delete(name);
+  });
+  on("beforeunload", (event) => { if ([...dirty].some((form) => form.isConnected)) event.preventDefault(); }, window);
+  on("pageshow", (event) => { if (event.persisted) { all("button:disabled").forEach((button) => { button.disabled = false; }); say("saved", ""); } }, window);
+  on("offline online", ({ type }) => say(type), window);
 
   // htmx
-  const changes = (event) => (event.detail.requestConfig?.verb || event.detail.verb) !== "get";
-  body.addEventListener("htmx:configRequest", (event) => { if (changes(event)) event.detail.headers["X-CSRFToken"] = meta("csrf-token"); });
-  body.addEventListener("htmx:beforeRequest", (event) => { root.classList.add("is-busy"); if (changes(event)) say("saving"); });
-  body.addEventListener("htmx:afterRequest", (event) => {
+  const changes = ({ detail }) => (detail.requestConfig || detail).verb !== "get";
+  on("htmx:configRequest", (event) => { if (changes(event)) event.detail.headers["X-CSRFToken"] = meta("csrf-token"); });
+  on("htmx:beforeRequest", (event) => { root.classList.add("is-busy"); if (changes(event)) say("saving"); });
+  on("htmx:afterRequest", (event) => {
+    const { xhr, elt } = event.detail, form = guarded(elt);
     root.classList.remove("is-busy");
-    const form = event.detail.elt.closest("form");
-    if (!changes(event) || !event.detail.xhr?.status) return;
-    if (event.detail.successful && event.detail.xhr.status < 300) { say("saved"); if (form?.matches("[data-guard]")) { dirty.delete(form); session.drop(draftKey(form)); } event.detail.elt.closest("dialog")?.close(); }
-    else if ([409, 412, 422].includes(event.detail.xhr.status)) { say("saved", ""); if (form) dirty.add(form); }
+    if (!changes(event) || !xhr.status) return;
+    if (xhr.status >= 300) { touch(elt); if (activity.dataset.state === "saving") say("stopped", ""); return; }
+    say("saved");
+    if (form) { dirty.delete(form); attempt(() => sessionStorage.removeItem(draftKey(form))); }
+    elt.closest("dialog")?.close();
   });
-  body.addEventListener("htmx:beforeSwap", (event) => { // a sign-in page must never land inside a part of a page
-    if (event.detail.xhr.responseURL && new URL(event.detail.xhr.responseURL).pathname === meta("login-url")) { event.detail.shouldSwap = false; const form = event.detail.elt?.closest?.("form"); if (form?.matches("[data-guard]")) dirty.add(form); signedOut(); }
+  on("htmx:beforeSwap", ({ detail }) => { // a sign-in page must never land inside a part of a page
+    if (detail.xhr.responseURL && new URL(detail.xhr.responseURL).pathname === meta("login-url")) { detail.shouldSwap = false; touch(detail.elt); signedOut(); }
   });
-  body.addEventListener("htmx:responseError", (event) => {
-    const form = event.detail.elt.closest("form"), { status } = event.detail.xhr;
-    if (form?.matches("[data-guard]")) dirty.add(form);
-    if (status === 401) return signedOut();
-    const state = { 403: "forbidden", 404: "gone", 410: "gone", 429: "busy" }[status] || "failed";
-    say("failed", ""); toast(words[state]);
+  on("htmx:responseError", ({ detail: { elt, xhr } }) => {
+    touch(elt);
+    if (xhr.status === 401) signedOut();
+    else { say("failed", ""); toast(words[{ 403: "forbidden", 404: "gone", 410: "gone", 429: "busy" }[xhr.status] || "failed"]); }
   });
-  for (const name of ["htmx:sendError", "htmx:timeout"]) body.addEventListener(name, (event) => { root.classList.remove("is-busy"); const form = event.detail.elt?.closest?.("form"); if (form?.matches("[data-guard]")) dirty.add(form); say("offline"); });
-  body.addEventListener("htmx:afterSettle", (event) => {
-    const part = event.detail.target || event.detail.elt;
+  on("htmx:sendError htmx:timeout", ({ detail }) => { root.classList.remove("is-busy"); touch(detail.elt); say("offline"); });
+  on("htmx:afterSettle", ({ detail }) => {
+    const part = detail.target || detail.elt;
     if (!part?.isConnected) return;
     ready(part);
-    const pane = part.closest(".split-pane");
-    if (pane) { pane.closest(".split").dataset.record = ""; pane.scrollTop = 0; mark(event.detail.requestConfig?.elt); }
-    const wrong = one("[aria-invalid=true]", part);
+    const pane = part.closest(".split-pane"), wrong = one("[aria-invalid=true]", part);
+    if (pane) { pane.closest(".split").dataset.record = ""; pane.scrollTop = 0; }
     const next = wrong || (part.matches("[data-focus-after]") ? part : one("[data-focus-after]", part));
-    // The keyboard stays in the list while somebody walks through it with j and k.
-    if (next && !(pane && !wrong && document.activeElement?.closest("[data-row]"))) next.focus({ preventScroll: !wrong });
+    // The focus stays in the list while somebody walks through it with j and k.
+    if (next && (wrong || !pane || !document.activeElement.closest("[data-row]"))) next.focus({ preventScroll: !wrong });
   });
-  function mark(link) { if (!link?.matches?.("[data-open]")) return; all("[data-open][aria-current]").forEach((other) => other.removeAttribute("aria-current")); link.setAttribute("aria-current", "true"); }
 
-  // Dialogs, menus, copying, dismissing, selecting
+  // Dialogs, menus, copying, dismissing, selecting, theme
   function openDialog(dialog, opener) {
-    if (!dialog?.showModal || dialog.open) return;
+    if (!dialog || dialog.open) return;
     if (dialog.id === "keys-dialog") listKeys(dialog);
     dialog.showModal();
-    one("textarea, input:not([type=hidden]), select", dialog)?.focus();
-    dialog.addEventListener("close", () => opener?.isConnected && opener.focus(), { once: true });
+    one("textarea, select, input:not([type=hidden])", dialog)?.focus();
+    dialog.addEventListener("close", () => opener?.focus(), { once: true });
   }
   async function copy(text, button) {
-    try { await navigator.clipboard.writeText(text); } catch { // plain http has no clipboard: select and use the old command
-      const area = document.createElement("textarea");
-      area.value = text; area.className = "visually-hidden"; button.after(area); area.select(); document.execCommand("copy"); area.remove(); button.focus();
+    try { await navigator.clipboard.writeText(text); } catch { // plain http has no clipboard
+      const area = make("textarea", { value: text });
+      button.after(area); area.select(); document.execCommand("copy"); area.remove(); button.focus();
     }
-    const before = button.dataset.word ||= button.textContent;
-    button.textContent = words.copied || "✓"; say("copied");
-    setTimeout(() => { button.textContent = before; }, 1600);
+    button.dataset.word ||= button.textContent;
+    button.textContent = words.copied; say("copied", words.copied);
+    setTimeout(() => { button.textContent = button.dataset.word; }, 1600);
   }
-  function countSelected(form) {
-    const boxes = all("[data-select]", form), chosen = boxes.filter((box) => box.checked).length;
-    all("[data-selected-count]", form).forEach((place) => { place.textContent = `${chosen} ${words.selected || ""}`; });
-    all("[data-select-all]", form).forEach((box) => { box.checked = chosen > 0 && chosen === boxes.length; box.indeterminate = chosen > 0 && chosen < boxes.length; });
-  }
-  document.addEventListener("click", (event) => {
-    const hit = (selector) => event.target.closest(selector);
-    let found;
-    all("details[data-menu][open]").forEach((menu) => { if (!menu.contains(event.target)) menu.open = false; });
-    if ((found = hit("[data-dialog]")) && !event.metaKey && !event.ctrlKey) { event.preventDefault(); found.closest("details[data-menu]")?.removeAttribute("open"); openDialog(document.getElementById(found.dataset.dialog), found); }
-    else if ((found = hit("[data-close]"))) found.closest("dialog")?.close();
-    else if ((found = hit("[data-dismiss]"))) found.closest("[data-toast]")?.remove();
-    else if ((found = hit("[data-copy-button]"))) copy(found.dataset.copyValue || one("[data-copy-text]", found.closest("[data-copy]")).textContent, found);
-    else if ((found = hit("[data-copy-link]"))) copy(location.href, found);
-    else if ((found = hit("[data-theme-choice]"))) theme(found.dataset.themeChoice);
-    else if ((found = hit("[data-take]"))) { const { take } = found.dataset, field = one(`[name="${CSS.escape(take)}"]`, found.closest("form")); field.value = one(`[data-theirs="${CSS.escape(take)}"]`).textContent; field.focus(); }
-    else if (event.target.matches("dialog")) event.target.close(); // the backdrop
-    if ((found = hit("[data-open]"))) mark(found);
-  });
-  document.addEventListener("change", ({ target }) => {
-    if (target.matches("[data-select-all]")) all("[data-select]", target.form || document).forEach((box) => { box.checked = target.checked; });
-    if (target.matches("[data-select-all], [data-select]")) countSelected(target.form || document);
-    if (target.matches("[data-keys-switch]")) local.set("keys", target.checked ? "on" : "off");
-  });
+  function choose(link) { all("[data-open][aria-current]").forEach((other) => other.removeAttribute("aria-current")); link.setAttribute("aria-current", "true"); }
   function theme(choice) {
-    if (choice === undefined) choice = local.get("theme") || "";
-    else if (choice) local.set("theme", choice); else local.drop("theme");
+    attempt(() => { if (choice) localStorage.theme = choice; else delete localStorage.theme; });
     if (choice) root.dataset.theme = choice; else delete root.dataset.theme;
-    all("[data-theme-choice]").forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.themeChoice === choice)));
+    all("[data-theme-choice]").forEach((button) => { button.ariaPressed = button.dataset.themeChoice === choice; });
     document.dispatchEvent(new Event("themechange"));
   }
+  const clicks = {
+    "[data-dialog]": (found, event) => { event.preventDefault(); found.closest("[data-menu]")?.removeAttribute("open"); openDialog(document.getElementById(found.dataset.dialog), found); },
+    "[data-close]": (found) => found.closest("dialog").close(),
+    "[data-dismiss]": (found) => found.closest("[data-toast]").remove(),
+    "[data-copy-button]": (found) => copy(one("[data-copy-text]", found.closest("[data-copy]")).textContent, found),
+    "[data-copy-link]": (found) => copy(location.href, found),
+    "[data-theme-choice]": (found) => theme(found.dataset.themeChoice),
+    "[data-take]": ({ dataset: { take }, form }) => { const field = form.elements[take]; field.value = one(`[data-theirs="${CSS.escape(take)}"]`, form).textContent; field.focus(); },
+    "[data-open]": choose,
+  };
+  on("click", (event) => {
+    all("[data-menu][open]").forEach((menu) => { if (!menu.contains(event.target)) menu.open = false; });
+    if (event.target.matches("dialog")) event.target.close(); // the backdrop
+    if (event.ctrlKey || event.metaKey) return;
+    for (const [selector, react] of Object.entries(clicks)) { const found = event.target.closest(selector); if (found) react(found, event); }
+  });
+  on("change", ({ target }) => {
+    if (target.matches("[data-keys-switch]")) attempt(() => { localStorage.keys = target.checked ? "on" : "off"; });
+    if (!target.matches("[data-select-all], [data-select]")) return;
+    const within = target.form || document, boxes = all("[data-select]", within);
+    if (target.matches("[data-select-all]")) boxes.forEach((box) => { box.checked = target.checked; });
+    const chosen = boxes.filter((box) => box.checked).length;
+    all("[data-selected-count]", within).forEach((place) => { place.textContent = `${chosen} ${words.selected}`; });
+    all("[data-select-all]", within).forEach((box) => { box.checked = chosen === boxes.length; box.indeterminate = chosen > 0 && !box.checked; });
+  });
 
-  // The keyboard layer: single keys, never while typing, never with a modifier, and it can be switched off
-  const seen = (element) => element.checkVisibility ? element.checkVisibility() : element.offsetParent !== null;
-  const keysOn = () => (local.get("keys") || body.dataset.keys || "on") !== "off";
+  // The keyboard layer: single keys, never while typing or with a modifier, and it can be switched off
+  const keysOn = () => (attempt(() => localStorage.keys) || body.dataset.keys) !== "off";
+  const seen = (element) => element.checkVisibility() && !element.disabled;
   const rows = () => all("[data-row]").filter(seen);
-  const rowNow = () => document.activeElement?.closest("[data-row]") || one("[data-row]:has([aria-current=true])");
+  const rowNow = () => document.activeElement.closest("[data-row]") || one("[data-row]:has([aria-current=true])");
+  const byKey = (key) => all("[data-key]", one("dialog[open]") || document).find((item) => item.dataset.key === key && seen(item));
   function move(step) {
-    const list = rows(), at = list.indexOf(rowNow()), next = list[at < 0 ? 0 : Math.min(list.length - 1, Math.max(0, at + step))];
-    if (!next) return;
-    const link = one("[data-open], a", next);
-    link.focus(); next.scrollIntoView({ block: "nearest" });
-    if (next.closest(".split") && link.hasAttribute("hx-get")) link.click();
+    const list = rows(), at = list.indexOf(rowNow()), row = list[at < 0 ? 0 : Math.min(list.length - 1, Math.max(0, at + step))], link = one("[data-open]", row);
+    link.focus();
+    row.scrollIntoView({ block: "nearest" });
+    if (link.matches(".split [hx-get]")) link.click();
   }
-  const layered = () => one("dialog[open]") || document;
-  const byKey = (key) => all("[data-key]", layered()).find((item) => item.dataset.key === key && seen(item) && !item.disabled);
+  const keys = {
+    "/": () => { const box = one("[data-search]"); box?.focus(); box?.select(); return box; },
+    "?": () => { openDialog(one("#keys-dialog"), document.activeElement); return true; },
+    j: () => { if (rows().length) move(1); return rows().length; },
+    k: () => { if (rows().length) move(-1); return rows().length; },
+    x: () => { const box = rowNow() && one("[data-select]", rowNow()); box?.click(); return box; },
+  };
   let going = 0;
-  document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") { const menu = one("details[data-menu][open]"); if (menu) { menu.open = false; one("summary", menu).focus(); } return; }
+  on("keydown", (event) => {
+    const { key, target } = event, menu = one("[data-menu][open]"), wentAt = going;
+    if (key === "Escape" && menu) { menu.open = false; one("summary", menu).focus(); }
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing || !keysOn()) return;
-    if (event.target.closest("input:not([type=checkbox], [type=radio], [type=range]), textarea, select, [contenteditable]")) return;
-    const { key } = event;
-    let done = true;
-    if (going && Date.now() - going < 1500) { going = 0; const link = all("[data-go]").find((item) => item.dataset.go === key); if (link) link.click(); else done = false; }
-    else if (one("dialog[open]") && !byKey(key)) done = false;
-    else if (key === "g") going = Date.now();
-    else if (key === "/" && one("[data-search]")) { one("[data-search]").focus(); one("[data-search]").select(); }
-    else if (key === "?") openDialog(one("#keys-dialog"), document.activeElement);
-    else if (byKey(key)) { const control = byKey(key); control.focus(); control.click(); }
-    else if (key === "j" && rows().length) move(1);
-    else if (key === "k" && rows().length) move(-1);
-    else if (key === "x" && rowNow() && one("[data-select]", rowNow())) one("[data-select]", rowNow()).click();
-    else done = false;
+    if (target.closest("input:not([type=checkbox], [type=radio], [type=range]), textarea, select, [contenteditable]")) return;
+    going = 0;
+    let done = byKey(key);
+    if (Date.now() - wentAt < 1500) { done = one(`[data-go="${CSS.escape(key)}"]`); done?.click(); }
+    else if (done) { done.focus(); done.click(); }
+    else if (one("dialog[open]")) return;
+    else if (key === "g") { going = Date.now(); done = true; }
+    else done = Object.hasOwn(keys, key) && keys[key]();
     if (done) event.preventDefault();
   });
   function listKeys(dialog) {
-    const list = one("[data-keys-list]", dialog), text = list.dataset;
+    const list = one("[data-keys-list]", dialog), text = list.dataset, listed = new Set();
+    const add = (combination, label) => { if (!listed.has(combination)) { listed.add(combination); list.append(make("dt", {}, ...combination.split(" ").flatMap((key) => [make("kbd", { textContent: key }), " "])), make("dd", { textContent: label })); } };
+    const name = (item) => { const copied = item.cloneNode(true); all("kbd, .count, .waiting, .visually-hidden", copied).forEach((part) => part.remove()); return item.dataset.keyLabel || item.ariaLabel || copied.textContent.trim(); };
     list.replaceChildren();
-    const add = (keys, label) => { const dt = document.createElement("dt"), dd = document.createElement("dd"); keys.split(" ").forEach((key, at) => { const kbd = document.createElement("kbd"); kbd.textContent = key; dt.append(at ? " " : "", kbd); }); dd.textContent = label; list.append(dt, dd); };
     if (one("[data-search]")) add("/", text.textSearch);
     if (rows().length) { add("j", text.textNext); add("k", text.textPrevious); add("Enter", text.textOpen); }
     if (one("[data-row] [data-select]")) add("x", text.textSelect);
-    const name = (item) => { const clone = item.cloneNode(true); all("kbd, .count, .waiting, .visually-hidden", clone).forEach((part) => part.remove()); return item.dataset.keyLabel || item.getAttribute("aria-label") || clone.textContent.trim(); };
-    const once = new Set();
-    all("[data-key]").filter((item) => seen(item) && !once.has(item.dataset.key) && once.add(item.dataset.key)).forEach((item) => add(item.dataset.key, name(item)));
+    all("[data-key]").filter(seen).forEach((item) => add(item.dataset.key, name(item)));
     all("[data-go]").forEach((item) => add(`g ${item.dataset.go}`, name(item)));
     add("?", text.textHelp);
     one("[data-keys-switch]", dialog).checked = keysOn();
   }
-  function nameJumps() { // a rail link without a letter of its own gets the first free one of its label
+  function nameJumps() { // a link of the rail without a letter of its own gets the first free one of its label
     const taken = new Set(all("[data-go]").map((item) => item.dataset.go));
     for (const link of all(".rail a:not([data-go])")) {
       const letter = [...link.textContent.trim().toLowerCase()].find((sign) => /\p{L}/u.test(sign) && !taken.has(sign));
@@ -222,45 +219,21 @@
     }
   }
 
-  // Search suggestions: arrows choose, Enter takes
-  document.addEventListener("keydown", (event) => {
-    const box = event.target.closest?.("[role=combobox]"), list = box && document.getElementById(box.getAttribute("aria-controls"));
-    if (!list) return;
-    const options = all("[role=option]", list), at = options.findIndex((item) => item.ariaSelected === "true");
-    if (event.key === "Escape") { list.replaceChildren(); box.ariaExpanded = "false"; return; }
-    if (event.key === "Enter" && at >= 0) { event.preventDefault(); options[at].click(); return; }
-    if (!["ArrowDown", "ArrowUp"].includes(event.key) || !options.length) return;
-    event.preventDefault();
-    const next = (at + (event.key === "ArrowDown" ? 1 : -1) + options.length) % options.length;
-    options.forEach((item, place) => { item.ariaSelected = String(place === next); item.id ||= `${list.id}-${place}`; });
-    box.setAttribute("aria-activedescendant", options[next].id);
-    options[next].scrollIntoView({ block: "nearest" });
-  });
-  document.addEventListener("click", (event) => { // an option carries the whole line in data-value, or is a link's parent
-    const option = event.target.closest("[role=option]"), list = option?.closest("[role=listbox]"), box = list && one(`[aria-controls="${list.id}"]`);
-    if (!box) return;
-    if (option.dataset.href) { location.assign(option.dataset.href); return; }
-    box.value = option.dataset.value ?? option.textContent; list.replaceChildren(); box.ariaExpanded = "false"; box.focus();
-  });
-
   // Times stay fresh
   const relative = new Intl.RelativeTimeFormat(root.lang || "en", { numeric: "auto", style: "short" });
   const steps = [[60, "second", 1], [3600, "minute", 60], [86400, "hour", 3600], [604800, "day", 86400], [2629800, "week", 604800], [31557600, "month", 2629800], [Infinity, "year", 31557600]];
-  function freshTimes(within = document) {
-    for (const item of all("time[data-relative]", within)) {
-      const seconds = (new Date(item.dateTime) - Date.now()) / 1000;
-      if (Number.isNaN(seconds)) continue;
-      const [, unit, size] = steps.find(([limit]) => Math.abs(seconds) < limit);
-      item.textContent = relative.format(Math.trunc(seconds / size), unit);
-    }
-  }
   function ready(part = document) {
-    freshTimes(part);
-    all("[data-dirty]", part).forEach((form) => dirty.add(form));
-    all("[role=listbox]").forEach((list) => { const box = one(`[aria-controls="${list.id}"]`); if (box) { box.ariaExpanded = String(list.childElementCount > 0); box.removeAttribute("aria-activedescendant"); } });
+    for (const item of all("time[data-relative]", part)) {
+      const seconds = (new Date(item.dateTime) - Date.now()) / 1000, [, unit, size] = steps.find(([limit]) => Math.abs(seconds) < limit) || [];
+      if (unit) item.textContent = relative.format(Math.trunc(seconds / size), unit);
+    }
+    all("form[data-dirty]", part).forEach(touch);
   }
 
-  nameJumps(); theme(); ready(); settleDrafts();
+  nameJumps();
+  theme(root.dataset.theme || "");
+  ready();
+  attempt(settleDrafts);
   one(".rail [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
-  setInterval(freshTimes, 30000);
+  setInterval(ready, 30000);
 })();
