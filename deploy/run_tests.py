@@ -175,7 +175,9 @@ def main() -> int:
     with ThreadPoolExecutor() as pool:
         names = [suite.service for suite in suites if suite.service and not brings_its_own(suite)]
         started = pool.submit(start_services, names)
-        made = subprocess.run(["deploy/make_venv", str(arguments.venv), "requirements-dev.txt", *without], cwd=TOP)
+        made = subprocess.run(
+            ["deploy/make_venv", str(arguments.venv), "requirements-dev.txt", *without], cwd=TOP
+        )
         states = started.result()
     if made.returncode:
         say("The environment of the tests could not be made.")

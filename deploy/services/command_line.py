@@ -24,13 +24,16 @@ from mariadb_server import MariaDB
 from mysql_server import MySQL
 from mysqlclient_build import MySQLClientBuild
 from neo4j_server import Neo4j
-from service import Service
+from service import Server, Service
 
-NAMES = {
+SERVERS: dict[str, Callable[[], Server]] = {
     "mysql": MySQL,
     "mysql-tz": lambda: MySQL("tz"),
     "mariadb": MariaDB,
     "neo4j": Neo4j,
+}
+NAMES: dict[str, Callable[[], Service]] = {
+    **SERVERS,
     "chromium": Chromium,
     "mysqlclient": MySQLClientBuild,
 }
@@ -47,11 +50,13 @@ def chosen_services(parser: argparse.ArgumentParser, arguments: argparse.Namespa
     name = arguments.names[0]
     if name == "mysql-tz" and not arguments.instance:
         name, arguments.instance = "mysql", "tz"
+    if name not in SERVERS:
+        parser.error(f"{name} has no port")
     if name != "mysql" and (arguments.instance or arguments.time_zone):
         parser.error("--instance and --time-zone are for mysql")
-    service = MySQL(arguments.instance or "") if name == "mysql" else NAMES[name]()
-    service.ask_for(port=arguments.port, time_zone=arguments.time_zone)
-    return [service]
+    server = MySQL(arguments.instance or "") if name == "mysql" else SERVERS[name]()
+    server.ask_for(port=arguments.port, time_zone=arguments.time_zone)
+    return [server]
 
 
 def install(services: list[Service]) -> list[machine.Failure]:
@@ -72,7 +77,7 @@ def install(services: list[Service]) -> list[machine.Failure]:
                 failures.append(failure)
             ready = [service for service in group if not service.missing_packages()]
             installations += [pool.submit(timed, service, service.install) for service in ready]
-    return failures + [failure for done in installations if (failure := done.result())]
+    return failures + [failed for done in installations if (failed := done.result())]
 
 
 def start(services: list[Service]) -> list[machine.Failure]:

@@ -14,7 +14,7 @@ LOGS = STATE / "log"
 _speaking = threading.Lock()
 
 
-class Failure(Exception):  # noqa: N818 -- not always an error: see Lacking
+class Failure(Exception):
     """A step did not work; the message says what, and what to do."""
 
     exit_code = 1
