@@ -25,7 +25,9 @@ class Kind:
     """One kind of record.
 
     `summary_of` follows the title in the record vector; `body_of` is the whole text, cut into passages.
-    `status_of` is its state in the world (None where the kind has none); `when` the column it is sorted by.
+    `status_of` is its state in the world (None where the kind has none); `when` the column it is sorted by;
+    `facts_of` the (label, text) pairs of a row; `select` the foreign keys read with it; `listed` the long columns
+    that a row needs.
     `vector_of` gives a vector that came with the row; `leads_to` the node whose LEADS_TO this record is (an outcome's).
     `is_foreign` is true when a counter column was written by plain SQL; `absorb` answers the further column changes
     with which a plain-SQL write (`new`: the row too) is taken in.
@@ -43,6 +45,7 @@ class Kind:
     graph_label: str | None
     when: str = "created_at"
     status_of: Callable[[Any], str | None] = lambda record: None
+    facts_of: Callable[[Any], list[tuple[str, str]]] = lambda record: []
     graph_properties: Callable[[Any], dict[str, Any]] = _nothing
     is_foreign: Callable[[Any], bool] = lambda record: False
     absorb: Callable[[Any, bool], dict[str, Any]] = _no_changes
@@ -50,6 +53,12 @@ class Kind:
     leads_to: Callable[[Any], str | None] = lambda record: None
     integer_key: bool = True
     select: tuple[str, ...] = field(default=())
+    listed: tuple[str, ...] = field(default=())
+
+    def status_label_of(self, record: Any) -> str:
+        """The status in the reader's language."""
+        display = getattr(record, "get_status_display", None) or getattr(record, "get_severity_display", None)
+        return str(display() if display else self.status_of(record) or "")
 
     def node_id(self, pk: Any) -> str:
         return f"{self.prefix}_{pk}"

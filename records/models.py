@@ -21,6 +21,7 @@ from database.columns import (
 from projects.models import AgentToken, Project
 from records.actor import Channel, SourceKind
 from records.guard import GuardedModel, GuardedQuerySet
+from records.leases import Lease as Lease  # a table of this app
 from records.validation import check_json, check_tags, check_text
 
 

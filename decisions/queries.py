@@ -1,0 +1,53 @@
+"""Every read of decisions and outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from decisions.models import Decision, Outcome
+from records.links import links_of
+from records.models import Relation
+from records.queries import records_by_node_id
+
+BAD_OUTCOMES = ("outage", "regression", "failure", "security", "reversal")
+
+
+def recent_decisions(project_id: int, days: int = 30, now: datetime | None = None) -> QuerySet[Decision]:
+    """Decided in the last `days`, newest first; active only."""
+    since = (now or timezone.now()) - timedelta(days=days)
+    return Decision.objects.active().filter(project_id=project_id, decided_at__gt=since).order_by("-decided_at")
+
+
+def outcomes_of(decision: Decision) -> list[Outcome]:
+    """What followed a decision, newest first; active only."""
+    return list(decision.outcomes.active().select_related("project").order_by("-occurred_at", "-id"))  # type: ignore[attr-defined]
+
+
+def decisions_that_led_to(project_id: int, outcome_type: str) -> QuerySet[Decision]:
+    """Decisions with at least one active outcome of this type, newest first."""
+    led = Outcome.objects.active().filter(project_id=project_id, type=outcome_type).values("decision_id")
+    return Decision.objects.active().filter(project_id=project_id, pk__in=led).order_by("-sort_at", "-id")
+
+
+def latest_outcomes(decision_ids: Iterable[int]) -> dict[int, Outcome]:
+    """The newest active outcome of each decision, in one query."""
+    rows = Outcome.objects.active().filter(decision_id__in=list(decision_ids)).order_by("occurred_at", "id")
+    return {outcome.decision_id: outcome for outcome in rows}
+
+
+def successors_of(decisions: Iterable[Decision]) -> dict[str, list[Decision]]:
+    """Node id -> the decisions that supersede it. Two queries for the whole set."""
+    node_ids = [decision.node_id for decision in decisions]
+    if not node_ids:
+        return {}
+    links = [link for link in links_of(node_ids, [Relation.SUPERSEDES]) if link.target in set(node_ids)]
+    records = records_by_node_id({link.source for link in links})
+    found: dict[str, list[Decision]] = {}
+    for link in links:
+        if link.source in records:
+            found.setdefault(link.target, []).append(records[link.source])
+    return found

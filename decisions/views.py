@@ -1,0 +1,206 @@
+"""Pages of decisions and outcomes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods
+
+from decisions import actions, queries
+from decisions.filters import DecisionFilterSet, OutcomeFilterSet
+from decisions.forms import ContradictForm, DecisionForm, OutcomeForm, StatusForm, SupersedeForm
+from decisions.kind import DECISION, OUTCOME
+from decisions.models import Decision
+from projects.access import Capability, in_project
+from projects.models import Project
+from recall.pages import similar_context
+from records.actor import Actor
+from records.errors import InvalidInput
+from records.pages.detail import detail_context
+from records.pages.editing import expected_version, form_page
+from records.pages.listing import list_page
+from records.pages.rows import row_of
+from records.queries import record_or_404, records_by_node_id
+
+
+@require_GET
+@in_project()
+def decision_list(request: HttpRequest, project: Project) -> HttpResponseBase:
+    return list_page(
+        request, project, DECISION, DecisionFilterSet, "decisions/list.html",
+        empty_template="decisions/_empty.html", list_actions="decisions/_list_actions.html",
+    )  # fmt: skip
+
+
+@require_GET
+@in_project()
+def decision_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    decision = record_or_404(project, DECISION, pk)
+    outcomes = [row_of(outcome) for outcome in queries.outcomes_of(decision)]
+    context = {
+        **detail_context(request, decision),
+        **similar_context(decision),
+        "outcomes": outcomes,
+        "edit_url": reverse("decisions:edit", args=[project.slug, pk]),
+        "status_fields": "decisions/_status_field.html",
+        "statuses": StatusForm(initial={"status": decision.status}),
+    }
+    return render(request, "decisions/detail.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+@in_project(Capability.WRITE)
+def decision_create(request: HttpRequest, project: Project) -> HttpResponse:
+    form = DecisionForm(request.POST or None)
+
+    def act(cleaned: dict[str, Any]) -> Decision:
+        return actions.create_decision(
+            actor=Actor.person(request), project=project, reason=request.POST.get("reason", ""), **form.changes()
+        )
+
+    return form_page(
+        request, form, act, title=_("New decision"), with_reason=True, submit_label=_("Record the decision"),
+        cancel_url=reverse("decisions:list", args=[project.slug]),
+        done_text=lambda saved: _("Recorded %s") % saved.node_id,
+    )  # fmt: skip
+
+
+@require_http_methods(["GET", "POST"])
+@in_project(Capability.WRITE)
+def decision_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    decision = record_or_404(project, DECISION, pk)
+    form = DecisionForm(request.POST or None, decision=decision)
+
+    def act(cleaned: dict[str, Any]) -> Decision:
+        return actions.edit_decision(
+            actor=Actor.person(request), decision=decision, changes=form.changes(),
+            reason=request.POST.get("reason", ""), expected_version=expected_version(request),
+        )  # fmt: skip
+
+    return form_page(
+        request, form, act, record=decision, title=_("Edit the decision"), with_reason=True,
+        done_text=lambda saved: _("Saved %s") % saved.node_id,
+    )  # fmt: skip
+
+
+@require_http_methods(["GET", "POST"])
+@in_project(Capability.WRITE)
+def change_status(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    decision = record_or_404(project, DECISION, pk)
+    form = StatusForm(request.POST or None, initial={"status": decision.status})
+
+    def act(cleaned: dict[str, Any]) -> Decision:
+        return actions.change_status(
+            actor=Actor.person(request), decisions=[decision], status=cleaned["status"], reason=cleaned["reason"],
+            expected_version=expected_version(request),
+        ).record  # fmt: skip
+
+    return form_page(
+        request, form, act, record=decision, title=_("Change the status"),
+        done_text=lambda saved: f"{saved.node_id}: {saved.get_status_display()}",
+    )  # fmt: skip
+
+
+@require_http_methods(["GET", "POST"])
+@in_project(Capability.WRITE)
+def supersede(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    decision = record_or_404(project, DECISION, pk)
+    form = SupersedeForm(request.POST or None, initial={"by": request.GET.get("by", "")})
+
+    def act(cleaned: dict[str, Any]) -> Decision:
+        by = _other(project, cleaned["by"], "by", decision) if cleaned["by"] else None
+        if by is not None and not isinstance(by, Decision):
+            raise InvalidInput({"by": [_("Only a decision can supersede a decision.")]}, decision.node_id)
+        return actions.supersede(
+            actor=Actor.person(request), decision=decision, by=by, reason=cleaned["reason"],
+            expected_version=expected_version(request),
+        )  # fmt: skip
+
+    return form_page(
+        request, form, act, record=decision, title=_("Supersede the decision"), submit_label=_("Supersede"),
+        done_text=lambda saved: _("%s is superseded") % saved.node_id,
+    )  # fmt: skip
+
+
+@require_http_methods(["GET", "POST"])
+@in_project(Capability.WRITE)
+def contradict(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    decision = record_or_404(project, DECISION, pk)
+    form = ContradictForm(request.POST or None, initial={"other": request.GET.get("other", "")})
+
+    def act(cleaned: dict[str, Any]) -> Decision:
+        other = _other(project, cleaned["other"], "other", decision)
+        actions.contradict(actor=Actor.person(request), decision=decision, other=other, reason=cleaned["reason"])
+        return decision
+
+    return form_page(
+        request, form, act, record=decision, title=_("Say what it contradicts"), submit_label=_("Contradicts"),
+        done_text=lambda saved: _("The contradiction of %s is recorded") % saved.node_id,
+    )  # fmt: skip
+
+
+def _other(project: Project, node_id: str, field: str, decision: Decision) -> Any:
+    other = records_by_node_id([node_id.strip()], [project.pk]).get(node_id.strip())
+    if other is None:
+        raise InvalidInput({field: [_("There is no such record in this project.")]}, decision.node_id)
+    return other
+
+
+@require_http_methods(["GET", "POST"])
+@in_project(Capability.WRITE)
+def record_outcome(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    decision = record_or_404(project, DECISION, pk)
+    form = OutcomeForm(request.POST or None)
+
+    def act(cleaned: dict[str, Any]) -> Decision:
+        actions.record_outcome(actor=Actor.person(request), decision=decision, **form.changes())
+        return decision
+
+    return form_page(
+        request, form, act, record=decision, title=_("Record an outcome"), submit_label=_("Record the outcome"),
+        done_text=lambda saved: _("Recorded what followed %s") % saved.node_id,
+    )  # fmt: skip
+
+
+@require_GET
+@in_project()
+def outcome_list(request: HttpRequest, project: Project) -> HttpResponseBase:
+    return list_page(
+        request, project, OUTCOME, OutcomeFilterSet, "records/list.html", empty_template="decisions/_empty_outcomes.html"
+    )
+
+
+@require_GET
+@in_project()
+def outcome_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    outcome = record_or_404(project, OUTCOME, pk)
+    context = {
+        **detail_context(request, outcome),
+        **similar_context(outcome),
+        "decision_row": row_of(record_or_404(project, DECISION, outcome.decision_id)),
+        "edit_url": reverse("decisions:outcome_edit", args=[project.slug, pk]),
+    }
+    return render(request, "decisions/outcome.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+@in_project(Capability.WRITE)
+def outcome_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    outcome = record_or_404(project, OUTCOME, pk)
+    form = OutcomeForm(request.POST or None, outcome=outcome)
+
+    def act(cleaned: dict[str, Any]) -> Any:
+        return actions.edit_outcome(
+            actor=Actor.person(request), outcome=outcome, changes=form.changes(),
+            reason=request.POST.get("reason", ""), expected_version=expected_version(request),
+        )  # fmt: skip
+
+    return form_page(
+        request, form, act, record=outcome, title=_("Edit the outcome"), with_reason=True,
+        done_text=lambda saved: _("Saved %s") % saved.node_id,
+    )  # fmt: skip

@@ -1,0 +1,145 @@
+"""Serializers that every kind's build on: what an answer says of any record, what a write may ask."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from rest_framework import serializers
+
+from records.actor import SourceKind
+from records.api.fields import Choice, Line, Text, Whole
+from records.models import Record, ReviewState
+
+REASON = _("Why; kept in the history.")
+
+
+class StrictSerializer(serializers.Serializer[Any]):
+    """Refuses fields it does not know: a misspelt one is never silently dropped."""
+
+    default_error_messages = {"unknown": _("There is no such field.")}
+
+    def to_internal_value(self, data: Any) -> Any:
+        unknown = (
+            [str(name) for name in data if name not in self.fields] if isinstance(data, Mapping) else []
+        )
+        if unknown:
+            raise serializers.ValidationError({name: [self.error_messages["unknown"]] for name in unknown})
+        return super().to_internal_value(data)
+
+
+class RecordSerializer(serializers.Serializer[Any]):
+    """What each answer says of a record of any kind, so that an agent can weigh it."""
+
+    node_id = serializers.CharField(read_only=True, help_text=_("The record's name, such as dec_123."))
+    kind = serializers.SerializerMethodField()
+    project = serializers.CharField(source="project.slug", read_only=True)
+    url = serializers.SerializerMethodField(help_text=_("The record's page."))
+    version = serializers.IntegerField(read_only=True, help_text=_("Send it back with a change."))
+    active = serializers.BooleanField(
+        source="is_active",
+        read_only=True,
+        help_text=_("False when archived, merged, rejected or quarantined: then not recalled."),
+    )
+    review_state = serializers.ChoiceField(choices=ReviewState.choices, read_only=True)
+    reviewed_at = serializers.DateTimeField(read_only=True, allow_null=True)
+    trust = serializers.FloatField(read_only=True, help_text=_("0 to 1, from where it came."))
+    source_kind = serializers.ChoiceField(choices=SourceKind.choices, read_only=True)
+    source_name = serializers.CharField(read_only=True, allow_null=True)
+    source_session = serializers.CharField(read_only=True, allow_null=True)
+    source_run = serializers.CharField(read_only=True, allow_null=True)
+    created_at = serializers.DateTimeField(read_only=True)
+    age_days = serializers.SerializerMethodField()
+    archived_at = serializers.DateTimeField(read_only=True, allow_null=True)
+    merged_into = serializers.CharField(read_only=True, allow_null=True)
+    tags = serializers.ListField(child=serializers.CharField(), read_only=True)
+
+    def get_kind(self, record: Record) -> str:
+        return self.context["kind"].name
+
+    def get_url(self, record: Record) -> str:
+        return page_of(record)
+
+    def get_age_days(self, record: Record) -> int:
+        return max(0, (timezone.now() - record.created_at).days)
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        answer = super().to_representation(instance)
+        answer["tags"] = answer["tags"] or []
+        return answer
+
+
+def page_of(record: Record) -> str:
+    """The full address of a record's page."""
+    return settings.SITE_URL + record.get_absolute_url()
+
+
+class Became(serializers.Serializer[Any]):
+    """Beside the record in the answer of a write."""
+
+    became = serializers.ChoiceField(choices=["created", "updated", "unchanged"], read_only=True)
+
+
+class BriefSerializer(serializers.Serializer[Any]):
+    """A record named beside another one."""
+
+    node_id = serializers.CharField(read_only=True)
+    title = serializers.CharField(source="heading", read_only=True)
+    review_state = serializers.ChoiceField(choices=ReviewState.choices, read_only=True)
+    trust = serializers.FloatField(read_only=True)
+    created_at = serializers.DateTimeField(read_only=True)
+    url = serializers.SerializerMethodField()
+
+    def get_url(self, record: Record) -> str:
+        return page_of(record)
+
+
+def reason_field(required: bool = False) -> Text:
+    return Text(required=required, allow_blank=not required, help_text=REASON)
+
+
+def version_field() -> Whole:
+    return Whole(
+        required=False,
+        min_value=1,
+        max_value=2**31 - 1,
+        help_text=_("The version that was read; a newer one kept here is answered with 412."),
+    )
+
+
+class New(StrictSerializer):
+    """What every new record may say beside its own fields."""
+
+    project = Line(
+        required=False,
+        max_length=100,
+        help_text=_("The project's slug; not needed when the token has only one."),
+    )
+    reason = reason_field()
+
+
+class Changes(StrictSerializer):
+    """What every change may say beside the fields it changes."""
+
+    version = version_field()
+    reason = reason_field()
+
+
+class Act(StrictSerializer):
+    """An act without fields of its own."""
+
+    version = version_field()
+    reason = reason_field()
+
+
+class Review(StrictSerializer):
+    state = Choice(choices=ReviewState.choices)
+    version = version_field()
+    reason = reason_field()
+
+
+class Note(StrictSerializer):
+    note = Text(required=False, allow_blank=True)

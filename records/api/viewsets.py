@@ -1,0 +1,213 @@
+"""The viewset that each kind's resource extends: list, read, create, change, review, archive, restore."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from django.http import Http404
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from rest_framework import serializers, status
+from rest_framework.decorators import action
+from rest_framework.exceptions import APIException, ParseError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import GenericViewSet
+
+from projects.access import Capability
+from projects.models import Project
+from records import verbs
+from records.actor import Actor
+from records.api.serializers import Act, RecordSerializer, Review, StrictSerializer
+from records.filters import RecordFilterSet
+from records.kinds import Kind, parse_node_id
+from records.models import RecordQuerySet
+from records.queries import visible_record
+from records.reads import note_reads
+
+ETAG = re.compile(r'(?:W/)?"([0-9]{1,10})"', re.ASCII)
+
+
+class PreconditionRequired(APIException):
+    status_code = status.HTTP_428_PRECONDITION_REQUIRED
+    default_code = "version_required"
+
+
+class ActorView:
+    """Who asks: the authentication class puts the Actor in `request.auth`."""
+
+    # None: by method (read or write). Actions that need more say so.
+    capability: ClassVar[Capability | None] = None
+
+    @property
+    def actor(self) -> Actor:
+        return self.request.auth  # type: ignore[attr-defined]
+
+    def read(self, node_ids: Sequence[str]) -> None:
+        """Note that these records were answered to the agent."""
+        actor = self.actor
+        note_reads(
+            node_ids,
+            token=actor.token,
+            door="api",
+            session=actor.session,
+            run=actor.run,
+            request_id=actor.request_id,
+        )
+
+
+class RecordViewSet(ActorView, GenericViewSet[Any]):
+    """Subclasses name the kind and its serializers, and say how it is made and edited (`make`, `edit`)."""
+
+    kind: ClassVar[Kind]
+    filterset_class: ClassVar[type[RecordFilterSet]]
+    serializer_class: ClassVar[type[RecordSerializer]]
+    new_class: ClassVar[type[StrictSerializer]]
+    changes_class: ClassVar[type[StrictSerializer]]
+    lookup_field = "node_id"
+    lookup_value_regex = "[^/]+"
+
+    # --- What a kind says ------------------------------------------------------------------------------------
+    def make(self, fields: dict[str, Any], reason: str) -> Any:
+        raise NotImplementedError
+
+    def edit(self, record: Any, changes: dict[str, Any], **options: Any) -> Any:
+        raise NotImplementedError
+
+    def extras(self, records: Sequence[Any]) -> dict[str, Any]:
+        """What the serializer needs beside the rows, read once for all of them."""
+        return {}
+
+    # --- The resource ----------------------------------------------------------------------------------------
+    def get_queryset(self) -> RecordQuerySet:
+        rows = self.kind.model.objects.select_related("project", *self.kind.select)
+        ids = self.actor.access.project_ids()
+        # One project compares by "=", so that the index also gives the order.
+        return rows.filter(project_id=ids[0]) if len(ids) == 1 else rows.filter(project_id__in=ids)
+
+    def get_object(self) -> Any:
+        node_id = self.kwargs["node_id"]
+        parsed = parse_node_id(node_id)
+        record = (
+            visible_record(self.actor.access, node_id) if parsed and parsed[0].name == self.kind.name else None
+        )
+        if record is None:
+            raise Http404
+        return record
+
+    def list(self, request: Request) -> Response:
+        return self.listed(self.get_queryset())
+
+    def listed(self, rows: Any) -> Response:
+        page = self.paginate_queryset(self.filter_queryset(rows)) or []
+        self.read([record.node_id for record in page])
+        return self.get_paginated_response(self.answers(page))
+
+    def retrieve(self, request: Request, node_id: str) -> Response:
+        record = self.get_object()
+        self.read([record.node_id])
+        return self.answer(record)
+
+    def create(self, request: Request) -> Response:
+        fields = self.asked(self.new_class)
+        return self.made(self.make(fields, fields.pop("reason", "")))
+
+    def partial_update(self, request: Request, node_id: str) -> Response:
+        record = self.get_object()
+        changes = self.asked(self.changes_class)
+        options = self.options(changes, version_required=True)
+        return self.changed(record, self.edit(record, changes, **options))
+
+    @action(detail=True, methods=["post"], capability=Capability.REVIEW)
+    def review(self, request: Request, node_id: str) -> Response:
+        record = self.get_object()
+        asked = self.asked(Review)
+        return self.became(
+            verbs.review([record], asked["state"], actor=self.actor, **self.options(asked)),
+        )
+
+    @action(detail=True, methods=["post"])
+    def archive(self, request: Request, node_id: str) -> Response:
+        record = self.get_object()
+        return self.became(verbs.archive([record], actor=self.actor, **self.options(self.asked(Act))))
+
+    @action(detail=True, methods=["post"])
+    def restore(self, request: Request, node_id: str) -> Response:
+        record = self.get_object()
+        return self.became(verbs.restore([record], actor=self.actor, **self.options(self.asked(Act))))
+
+    # --- What was asked --------------------------------------------------------------------------------------
+    def asked(self, serializer_class: type[StrictSerializer]) -> dict[str, Any]:
+        serializer = serializer_class(data=self.request.data)
+        serializer.is_valid(raise_exception=True)
+        return dict(serializer.validated_data)
+
+    def project_for(self, fields: dict[str, Any]) -> Project:
+        """The project a new record goes to: the one named, or the token's only one."""
+        token = self.actor.token
+        assert token is not None
+        projects = {project.slug: project for project in token.projects.all()}
+        slug = fields.pop("project", None)
+        if slug is None and len(projects) == 1:
+            return next(iter(projects.values()))
+        if slug not in projects:
+            message = _("Must be one of this token's projects: %s.") % (", ".join(sorted(projects)) or "-")
+            raise serializers.ValidationError({"project": [message]})
+        return projects[slug]
+
+    def visible(self, field: str, node_id: str, kind: Kind | None = None) -> Any:
+        """The record that a field names; another project's is as absent as a missing one."""
+        record = visible_record(self.actor.access, node_id)
+        if record is None or (kind is not None and record.prefix != kind.prefix):
+            raise serializers.ValidationError({field: [_("There is no such record.")]})
+        return record
+
+    def options(self, asked: dict[str, Any], *, version_required: bool = False) -> dict[str, Any]:
+        """`reason` and `expected_version` of a verb, taken out of what was asked and of If-Match."""
+        version = asked.pop("version", None)
+        header = self.request.headers.get("If-Match")
+        if header is not None and header.strip() != "*":
+            match = ETAG.fullmatch(header.strip())
+            if match is None:
+                raise ParseError(_('If-Match must be "<version>" or *.'))
+            if version is not None and version != int(match[1]):
+                raise ParseError(_("If-Match and version name two different versions."))
+            version = int(match[1])
+        if version_required and version is None and header is None:
+            raise PreconditionRequired(
+                _("Send the version you read (as version or If-Match), or If-Match: * to change any.")
+            )
+        return {"reason": asked.pop("reason", ""), "expected_version": version}
+
+    # --- What is answered ------------------------------------------------------------------------------------
+    def answers(self, records: Sequence[Any]) -> list[dict[str, Any]]:
+        context = {"kind": self.kind, **self.extras(records)}
+        return list(self.serializer_class(list(records), many=True, context=context).data)
+
+    def state_of(self, record: Any) -> dict[str, Any]:
+        """The record as it is kept now, for the answer to a conflict."""
+        return self.answers([record])[0]
+
+    def answer(self, record: Any, became: str | None = None) -> Response:
+        body = self.answers([record])[0]
+        if became is not None:
+            body = {"became": became, **body}
+        return Response(body, headers={"ETag": f'"{record.version}"'})
+
+    def made(self, record: Any) -> Response:
+        response = self.answer(record, "created")
+        response.status_code = status.HTTP_201_CREATED
+        response["Location"] = reverse(f"api:{self.kind.name}-detail", args=[record.node_id])
+        return response
+
+    def changed(self, before: Any, after: Any) -> Response:
+        return self.answer(after, "updated" if after.version != before.version else "unchanged")
+
+    def became(self, outcome: verbs.Outcome) -> Response:
+        return self.answer(outcome.record, "updated" if outcome.updated else "unchanged")
+
+
+def without_nones(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}

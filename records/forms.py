@@ -1,0 +1,79 @@
+"""Form fields that all kinds use. Every form's cleaned data are the changes a verb takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from records.models import Record, Relation
+from records.validation import check_tags, check_text
+
+
+class LongTextField(forms.CharField):
+    """Up to 1 MiB of Markdown; empty is NULL."""
+
+    def __init__(self, *, rows: int = 6, **options: Any) -> None:
+        options.setdefault("widget", forms.Textarea(attrs={"rows": rows}))
+        super().__init__(empty_value=None if not options.get("required", True) else "", strip=False, **options)
+        self.validators.append(check_text)
+
+    def to_python(self, value: Any) -> Any:
+        # Browsers send CRLF; what was stored with LF must not count as an edit.
+        return super().to_python(value.replace("\r\n", "\n") if isinstance(value, str) else value)
+
+
+class TagsField(forms.CharField):
+    """Tags as words between commas."""
+
+    def __init__(self, **options: Any) -> None:
+        options.setdefault("label", _("Tags"))
+        options.setdefault("help_text", _("Words between commas."))
+        super().__init__(required=False, max_length=2000, **options)
+
+    def prepare_value(self, value: Any) -> Any:
+        return ", ".join(str(tag) for tag in value) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> list[str] | None:  # type: ignore[override]
+        text = super().to_python(value)
+        return [tag.strip() for tag in text.split(",") if tag.strip()] or None
+
+    def validate(self, value: Any) -> None:
+        check_tags(value)
+
+    def run_validators(self, value: Any) -> None:
+        """The length is of each tag, and `validate` checked it."""
+
+
+class ReasonForm(forms.Form):
+    """Why, for verbs that ask nothing else."""
+
+    reason = LongTextField(label=_("Why"), rows=3, required=False)
+
+    def clean_reason(self) -> str:
+        return self.cleaned_data["reason"] or ""
+
+
+class ReviewForm(ReasonForm):
+    state = forms.ChoiceField(
+        label=_("Review"),
+        choices=[
+            ("approved", _("Approve")),
+            ("rejected", _("Reject")),
+            ("quarantined", _("Quarantine")),
+            ("unreviewed", _("Send back to review")),
+        ],
+    )
+
+
+class LinkForm(ReasonForm):
+    """An explicit relation from this record to another of the project."""
+
+    relation = forms.ChoiceField(label=_("This record"), choices=Relation.choices)
+    target = forms.CharField(label=_("Which"), max_length=40, help_text=_("The other record's id, like dec_12."))
+    field_order = ["relation", "target", "reason"]
+
+
+def initial_of(record: Record, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in names}

@@ -1,0 +1,78 @@
+"""What surrounds a record on its page: links, similar records, provenance, history. Constant query count."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.formats import date_format
+from django.utils.timezone import localtime
+from django.utils.translation import gettext as _
+
+from records.kinds import kind_of, parse_node_id
+from records.links import links_of
+from records.models import ProjectionMark, Relation
+from records.pages.history import history_page
+from records.pages.rows import link_rows, row_of
+from records.queries import records_by_node_id
+
+
+def detail_context(request: HttpRequest, record: Any) -> dict[str, Any]:
+    """Everything of templates/records/detail.html but the kind's own sections and `similar`."""
+    node_id, slug = record.node_id, record.project.slug
+    kept = links_of([node_id])
+    others = {link.source for link in kept} | {link.target for link in kept}
+    records = records_by_node_id(others - {node_id}, [record.project_id])
+    links = link_rows(node_id, kept, records, slug)
+    acts, older = history_page(node_id)
+    mark = ProjectionMark.objects.filter(node_id=node_id).first()
+    return {
+        "record": record,
+        "kind": kind_of(record),
+        "row": row_of(record),
+        "links": links,
+        "contradictions": [link for link in links if link.relation_key == Relation.CONTRADICTS and link.record.is_active],
+        "successors": [
+            link
+            for link in links
+            if link.relation_key == Relation.SUPERSEDES and _is_outward(kept, link.node_id, node_id)
+        ],
+        "revisions": acts,
+        "older": older,
+        "provenance": provenance(request, record),
+        "embedding_pending": mark is None or (mark.embedded_version < mark.wanted_version and not mark.dead),
+        "reject_fields": [("state", "rejected")],
+        "quarantine_fields": [("state", "quarantined")],
+        "unreview_fields": [("state", "unreviewed")],
+    }
+
+
+def _is_outward(links: list[Any], other: str, node_id: str) -> bool:
+    """True when `other` supersedes the node."""
+    return any(
+        link.relation == Relation.SUPERSEDES and link.source == other and link.target == node_id for link in links
+    )
+
+
+def provenance(request: HttpRequest, record: Any) -> list[tuple[str, str, str]]:
+    """(label, text, url or "") of where the memory came from and who vetted it."""
+    facts = [(_("written by"), f"{record.source_name or _('unknown')} ({record.get_source_kind_display()})", "")]
+    if record.source_session:
+        url = reverse("work_sessions:by_session_id", args=[record.project.slug]) + f"?{urlencode({'id': record.source_session})}"
+        facts.append((_("in session"), record.source_session, url))
+    if record.source_run:
+        known = parse_node_id(record.source_run)
+        facts.append((_("in run"), record.source_run, reverse("records:node", args=[record.source_run]) if known else ""))
+    if record.reviewed_at:
+        who = record.reviewed_by.get_username() if record.reviewed_by else _("a rule")
+        facts.append((_("reviewed"), f"{record.get_review_state_display()}, {who}, {_date(record.reviewed_at)}", ""))
+    facts.append((_("trust"), f"{record.trust:.2f}", ""))
+    facts.append((_("version"), str(record.version), ""))
+    facts.append((_("written"), _date(record.created_at), ""))
+    return facts
+
+
+def _date(when: Any) -> str:
+    return date_format(localtime(when), "j M Y, H:i")

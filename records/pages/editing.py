@@ -1,0 +1,136 @@
+"""Forms that end in a verb: the answer to each way it can go, the same on every page.
+
+Saved: 303 to the record (or `next`). Invalid: 422 with errors beside the fields. Someone saved first: 409 with both
+versions side by side and everything typed still in the fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from records.errors import Conflict, InvalidInput
+from records.images import image_of
+from records.models import Revision
+from records.pages.history import as_text, diff_of
+from records.pages.rows import record_url
+
+EXPECTED = "version"
+
+
+class SeeOther(HttpResponseRedirect):
+    status_code = 303
+
+
+def expected_version(request: HttpRequest) -> int | None:
+    """The version that the page was drawn from, as its form carries it."""
+    text = request.POST.get(EXPECTED, "")
+    return int(text) if text.isdecimal() and len(text) < 10 else None
+
+
+def next_url(request: HttpRequest, otherwise: str) -> str:
+    """Where to go after the act: the form's own `next` if it stays on this host."""
+    asked = request.POST.get("next", "")
+    ours = url_has_allowed_host_and_scheme(asked, {request.get_host()}, require_https=request.is_secure())
+    return asked if ours and asked.startswith("/") else otherwise
+
+
+def done(request: HttpRequest, text: str, url: str) -> HttpResponse:
+    messages.success(request, text)
+    return SeeOther(next_url(request, url))
+
+
+def refused(request: HttpRequest, error: InvalidInput, url: str) -> HttpResponse:
+    """For verbs that are one button: say why it did nothing, on the page it came from."""
+    for found in error.errors.values():
+        for text in found:
+            messages.error(request, text)
+    return SeeOther(next_url(request, url))
+
+
+def add_errors(form: forms.Form, error: InvalidInput) -> None:
+    """A verb's errors beside the fields they name; the others above the form."""
+    for name, found in error.errors.items():
+        form.add_error(name if name in form.fields else None, found if name in form.fields else [f"{name}: {text}" if name != "__all__" else text for text in found])  # fmt: skip
+
+
+def form_page(
+    request: HttpRequest,
+    form: forms.Form,
+    act: Callable[[dict[str, Any]], Any],
+    *,
+    title: str,
+    done_text: Callable[[Any], str],
+    record: Any = None,
+    template: str = "records/form.html",
+    **context: Any,
+) -> HttpResponse:
+    """Draw the form (GET), or run `act(cleaned_data)` and answer how it went (POST)."""
+    context |= {"title": title, "form": form, "record": record, "cancel_url": context.get("cancel_url") or (record_url(record) if record else None)}  # fmt: skip
+    context["version"] = expected_version(request) if form.is_bound else getattr(record, "version", None)
+    context["reason"] = request.POST.get("reason", "")
+    if not form.is_bound:
+        return render(request, template, context)
+    if form.is_valid():
+        try:
+            saved = act(form.cleaned_data)
+        except InvalidInput as error:
+            add_errors(form, error)
+        except Conflict as conflict:
+            shown = ConflictView.of(conflict, form)
+            return render(request, "records/conflict.html", {**context, "conflict": shown, "record": conflict.record}, status=409)
+        else:
+            return done(request, done_text(saved), record_url(saved))
+    return render(request, template, context, status=422)
+
+
+@dataclass
+class ConflictRow:
+    name: str
+    label: str
+    theirs: str
+    yours: str
+    same: bool
+    diff: SafeString
+    control: Any
+
+
+@dataclass
+class ConflictView:
+    """Both versions, field by field, for templates/_conflict.html."""
+
+    node_id: str
+    actor: str
+    when: Any
+    current_version: int
+    theirs_url: str
+    rows: list[ConflictRow] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, conflict: Conflict, form: forms.Form) -> ConflictView:
+        record = type(conflict.record).objects.select_related("project").get(pk=conflict.record.pk)
+        last = Revision.objects.filter(node_id=record.node_id, version=record.version).first()
+        image = image_of(record)
+        view = cls(
+            node_id=record.node_id,
+            actor=last.actor_name if last else _("Someone"),
+            when=last.created_at if last else record.row_changed_at,
+            current_version=record.version,
+            theirs_url=record_url(record),
+        )
+        for name, bound in ((bound.name, bound) for bound in form):
+            theirs_value = form.theirs(record, name) if hasattr(form, "theirs") else image.get(name)
+            theirs, yours = as_text(theirs_value), as_text(form.cleaned_data.get(name))
+            view.rows.append(
+                ConflictRow(name, str(bound.label), theirs, yours, theirs == yours, diff_of(theirs, yours), bound)
+            )
+        return view

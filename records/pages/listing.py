@@ -1,0 +1,88 @@
+"""A kind's list page: filters of the URL, keyset paging, count, and the same rows as CSV or JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+
+from projects.models import Project
+from records.errors import InvalidInput
+from records.filters import RecordFilterSet
+from records.kinds import Kind
+from records.models import CheckedJSON, LongText
+from records.pages.exports import FORMATS, export
+from records.pages.rows import rows_of
+from records.paging import Page, capped_count, count_label, paginate
+
+REGION = "#listing"
+
+
+def list_page(
+    request: HttpRequest, project: Project, kind: Kind, filterset: type[RecordFilterSet], template: str, **context: Any
+) -> HttpResponseBase:
+    """The page, its swapped region for htmx, or a download. A filter that cannot be applied is explained with a 422."""
+    filters = filterset(request.GET, queryset=kind.model.objects.filter(project=project))
+    form = request.GET.get("format", "")
+    if form in FORMATS and not filters.problems:
+        ordered = filters.rows().order_by(f"{'-' if filters.sort.descending else ''}{filters.sort.key}", "-pk")
+        return export(ordered, kind, form, project.slug)
+    problems = dict(filters.problems)
+    if form and form not in FORMATS:
+        problems["format"] = [f"csv, json: {form}"]
+    rows = filters.rows().select_related("project", *kind.select).defer(*_long_columns(kind))
+    try:
+        page = paginate(rows, filters.sort, request.GET.get("cursor"))
+    except InvalidInput as error:
+        problems |= error.errors
+        page = Page([], None, None)
+    count = capped_count(filters.rows())
+    context |= {
+        "kind": kind,
+        "filter": filters,
+        "chips": filters.chips(request.path),
+        "problems": problems,
+        "rows": rows_of(page.items),
+        "count": count,
+        "count_label": count_label(count),
+        "hidden_count": _hidden_count(filters, project, kind),
+        "sorts": [(sort.name, sort.label, _url(request, sort=sort.name, cursor=None)) for sort in filters.sorts],
+        "sort": filters.sort.name,
+        "next_url": _url(request, cursor=page.next_cursor) if page.next_cursor else None,
+        "previous_url": _url(request, cursor=page.previous_cursor) if page.previous_cursor else None,
+        "csv_url": _url(request, format="csv", cursor=None),
+        "json_url": _url(request, format="json", cursor=None),
+        "show_all_url": _url(request, show="all", cursor=None),
+        "region": REGION,
+        "is_filtered": bool(filters.chips(request.path)),
+    }
+    part = request.htmx and not request.htmx.history_restore_request  # type: ignore[attr-defined]
+    return render(request, "records/_listing.html" if part else template, context, status=422 if problems else 200)
+
+
+def _hidden_count(filters: RecordFilterSet, project: Project, kind: Kind) -> int:
+    """How many records the one definition of active keeps out of this list; 0 when it shows them already."""
+    if filters.problems or filters.form.cleaned_data.get("show") in ("all", "hidden"):
+        return 0
+    return capped_count(kind.model.objects.filter(project=project).hidden())
+
+
+def _long_columns(kind: Kind) -> list[str]:
+    """A list reads no 1 MB texts: it shows one line of each record."""
+    long = (LongText, CheckedJSON)
+    kept = {"tags", *kind.listed}
+    return [f.name for f in kind.model._meta.concrete_fields if isinstance(f, long) and f.name not in kept]
+
+
+def _url(request: HttpRequest, **changes: str | None) -> str:
+    query = request.GET.copy()
+    for name, value in changes.items():
+        query.pop(name, None)
+        if value is not None:
+            query[name] = value
+    if "format" not in changes:
+        query.pop("format", None)
+    encoded = query.urlencode()
+    return f"{request.path}?{encoded}" if encoded else request.path

@@ -1,0 +1,135 @@
+"""View-models of a record: what a row, a link and a header show, the same for every kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from records.kinds import kind_of
+from records.models import Link, Record, Relation
+
+
+@dataclass
+class Row:
+    node_id: str
+    kind: str
+    kind_label: str
+    title: str
+    url: str
+    when: datetime | None
+    meta: list[tuple[str, str]]
+    status: str | None
+    status_label: str
+    review_state: str
+    badges: list[tuple[str, str]]
+    tags: list[dict[str, str]]
+    why: str = ""
+
+
+def record_url(record: Record) -> str:
+    """The record's page, in its project; by the node's own address where it has none."""
+    kind = kind_of(record)
+    if record.project_id is None:
+        return reverse("records:node", args=[record.node_id])
+    return reverse(kind.url_name, args=[record.project.slug, record.pk])
+
+
+def row_of(record: Any, why: str = "") -> Row:
+    kind = kind_of(record)
+    status = kind.status_of(record)
+    by = [(_("by"), record.source_name)] if record.source_name else []
+    return Row(
+        node_id=record.node_id,
+        kind=kind.name,
+        kind_label=str(kind.label),
+        title=record.heading,
+        url=record_url(record),
+        when=getattr(record, kind.when),
+        meta=[*by, *kind.facts_of(record)],
+        status=status,
+        status_label=kind.status_label_of(record) if status else "",
+        review_state=record.review_state,
+        badges=hidden_badges(record),
+        tags=tag_links(record),
+        why=why,
+    )
+
+
+def hidden_badges(record: Record) -> list[tuple[str, str]]:
+    badges = []
+    if record.archived_at is not None:
+        badges.append((_("archived"), "mute"))
+    if record.merged_into is not None:
+        badges.append((_("merged into %s") % record.merged_into, "mute"))
+    return badges
+
+
+def tag_links(record: Record) -> list[dict[str, str]]:
+    if not record.project_id or not record.tags:
+        return []
+    base = reverse(kind_of(record).list_url_name, args=[record.project.slug])
+    return [{"name": tag, "url": f"{base}?{urlencode({'tag': tag})}"} for tag in record.tags if isinstance(tag, str)]
+
+
+@dataclass
+class LinkRow:
+    """One relation as seen from one of its ends, in words."""
+
+    relation: str
+    relation_key: str
+    node_id: str
+    title: str
+    url: str
+    kind: str
+    status: str | None
+    review_state: str
+    note: str | None
+    unlink_url: str
+    record: Any = field(repr=False, default=None)
+
+
+def link_rows(node_id: str, links: Sequence[Link], records: dict[str, Any], slug: str) -> list[LinkRow]:
+    """The links of a node, worded from its side; ends that are gone or hidden from these eyes are left out."""
+    rows = []
+    for link in links:
+        outward = link.source == node_id
+        other = records.get(link.target if outward else link.source)
+        if other is None:
+            continue
+        relation = Relation(link.relation)
+        kind = kind_of(other)
+        rows.append(
+            LinkRow(
+                relation=str(relation.label if outward else reversed_label(relation)),
+                relation_key=relation.value,
+                node_id=other.node_id,
+                title=other.heading,
+                url=record_url(other),
+                kind=kind.name,
+                status=kind.status_of(other),
+                review_state=other.review_state,
+                note=link.note,
+                unlink_url=reverse("records:unlink", args=[slug, node_id, link.pk]),
+                record=other,
+            )
+        )
+    return rows
+
+
+def reversed_label(relation: Relation) -> str:
+    """The relation said from its target's side."""
+    if relation == Relation.SUPERSEDES:
+        return _("superseded by")
+    if relation == Relation.DUPLICATE_OF:
+        return _("duplicated by")
+    return str(relation.label)
+
+
+def rows_of(records: Iterable[Any]) -> list[Row]:
+    return [row_of(record) for record in records]
