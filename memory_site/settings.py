@@ -39,7 +39,11 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = (
 )  # a form of several long texts; well below max_allowed_packet
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2000
 LOGIN_TRIES = 8
+LOGIN_TRIES_ADDRESS = 60
 LOGIN_LOCKED_MINUTES = 15
+SWEEP_SECONDS = env.number(
+    "SWEEP_SECONDS", 15, least=1, most=3600
+)  # how long a plain-SQL write may go unseen
 
 # --- Database ----------------------------------------------------------------------------------------------------
 try:
@@ -147,9 +151,11 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "home"
-LOGOUT_REDIRECT_URL = "login"
+PASSWORD_RESET_TIMEOUT = 24 * 3600  # seconds that a one-time login link lives
 # A lock on the pair, so that nobody can lock another person out from elsewhere, and a wider one on the address.
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_HANDLER = "projects.throttle.LoginThrottle"
+AXES_CLIENT_IP_CALLABLE = "projects.throttle.client_address"
 AXES_FAILURE_LIMIT = LOGIN_TRIES
 AXES_COOLOFF_TIME = LOGIN_LOCKED_MINUTES / 60
 AXES_RESET_ON_SUCCESS = True
@@ -157,7 +163,6 @@ AXES_LOCKOUT_TEMPLATE = "registration/locked.html"
 AXES_HTTP_RESPONSE_CODE = 429
 AXES_ENABLE_ADMIN = False
 AXES_VERBOSE = False
-AXES_IPWARE_PROXY_COUNT = TRUSTED_PROXIES or None
 
 # --- Security ----------------------------------------------------------------------------------------------------
 CONTENT_SECURITY_POLICY = {

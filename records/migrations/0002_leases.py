@@ -5,25 +5,29 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('records', '0001_initial'),
+        ("records", "0001_initial"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Lease',
+            name="Lease",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', database.columns.ExactTextField(max_length=100, unique=True)),
-                ('holder', database.columns.ExactTextField(blank=True, default='', max_length=100)),
-                ('until', models.DateTimeField(null=True)),
-                ('beat_at', models.DateTimeField(null=True)),
-                ('state', models.JSONField(default=dict)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", database.columns.ExactTextField(max_length=100, unique=True)),
+                ("holder", database.columns.ExactTextField(blank=True, default="", max_length=100)),
+                ("until", models.DateTimeField(null=True)),
+                ("beat_at", models.DateTimeField(null=True)),
+                ("state", models.JSONField(default=dict)),
             ],
             options={
-                'db_table': 'worker_leases',
-                'ordering': ['name'],
+                "db_table": "worker_leases",
+                "ordering": ["name"],
             },
         ),
     ]
