@@ -5,6 +5,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from decisions.models import Decision, Outcome
+from decisions.queries import BAD_OUTCOMES, latest_outcomes
 from records.kinds import Kind, register
 
 
@@ -25,6 +26,17 @@ def _sorted_elsewhere(decision: Decision) -> bool:
     return decision.decided_at is not None and decision.sort_at != decision.decided_at
 
 
+def _outcome_badges(decisions: list[Decision]) -> dict[str, tuple[str, str]]:
+    followed = latest_outcomes(decision.pk for decision in decisions)
+    return {DECISION.node_id(key): (outcome.heading, _level(outcome)) for key, outcome in followed.items()}
+
+
+def _level(outcome: Outcome) -> str:
+    if outcome.type == "success":
+        return "good"
+    return "bad" if outcome.type in BAD_OUTCOMES else "mute"
+
+
 def _decision_properties(decision: Decision) -> dict[str, Any]:
     return {"decided_at": decision.decided_at}
 
@@ -43,6 +55,7 @@ DECISION = register(
         graph_label="Decision",
         when="sort_at",
         status_of=lambda decision: decision.status,
+        outcome_badges=_outcome_badges,
         graph_properties=_decision_properties,
         is_foreign=_sorted_elsewhere,
         absorb=lambda decision, new: {"sort_at": decision.decided_at} if _sorted_elsewhere(decision) else {},
@@ -63,6 +76,7 @@ OUTCOME = register(
         graph_label="Outcome",
         when="occurred_at",
         status_of=lambda outcome: outcome.type,
+        facts_of=lambda outcome: [(_("of"), f"dec_{outcome.decision_id} {outcome.decision.title}")],
         graph_properties=lambda outcome: {"type": outcome.type, "success_rate": outcome.success_rate},
         leads_to=lambda outcome: f"dec_{outcome.decision_id}",
         select=("decision",),

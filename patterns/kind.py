@@ -49,6 +49,11 @@ PATTERN = register(
         summary_of=lambda pattern: pattern.description or pattern.code_example or "",
         body_of=pattern_body,
         graph_label="Pattern",
+        facts_of=lambda pattern: [
+            ("", pattern.category),
+            (_("confidence"), f"{pattern.confidence_score:.2f}"),
+            (_("used"), str(pattern.usage_count)),
+        ],
         graph_properties=lambda pattern: {
             "category": pattern.category, "language": pattern.language, "confidence_score": pattern.confidence_score,
         },

@@ -26,6 +26,7 @@ PITFALL = register(
         summary_of=lambda pitfall: pitfall.description or pitfall.how_to_avoid or "",
         body_of=pitfall_body,
         graph_label="Pitfall",
+        facts_of=lambda pitfall: [("", pitfall.category), (_("met"), str(pitfall.encountered_count))],
         status_of=lambda pitfall: pitfall.severity,
         graph_properties=lambda pitfall: {"category": pitfall.category, "severity": pitfall.severity},
     )

@@ -3,24 +3,28 @@
 from typing import Any
 
 from recall.queries import similar_to
-from records.kinds import kind_of
+from records.kinds import all_kinds, kind_of
 from records.pages.rows import record_url
 
 
 def similar_context(record: Any, k: int = 8) -> dict[str, Any]:
     """`similar`: rows for templates/_similar.html, best first, plain cosine."""
-    rows = []
-    for found in similar_to(record, k=k):
-        kind = kind_of(found.record)
-        rows.append(
+    found = similar_to(record, k=k)
+    followed: dict[str, tuple[str, str]] = {}
+    for kind in all_kinds():
+        same = [item.record for item in found if kind_of(item.record) is kind]
+        followed |= kind.outcome_badges(same) if same else {}
+    return {
+        "similar": [
             {
-                "node_id": found.record.node_id,
-                "title": found.record.heading,
-                "url": record_url(found.record),
-                "kind": kind.name,
-                "score": found.score,
-                "status": kind.status_label_of(found.record) if kind.status_of(found.record) else "",
-                "outcome": kind.outcome_badge_of(found.record) if kind.outcome_badge_of else None,
+                "node_id": item.record.node_id,
+                "title": item.record.heading,
+                "url": record_url(item.record),
+                "kind": kind_of(item.record).name,
+                "score": item.score,
+                "status": kind_of(item.record).status_label_of(item.record),
+                "outcome": followed.get(item.record.node_id),
             }
-        )
-    return {"similar": rows}
+            for item in found
+        ]
+    }

@@ -28,6 +28,7 @@ class Kind:
     `status_of` is its state in the world (None where the kind has none); `when` the column it is sorted by;
     `facts_of` the (label, text) pairs of a row; `select` the foreign keys read with it; `listed` the long columns
     that a row needs.
+    `outcome_badges` gives, by node id, (what followed, its level) for a set of records.
     `vector_of` gives a vector that came with the row; `leads_to` the node whose LEADS_TO this record is (an outcome's).
     `is_foreign` is true when a counter column was written by plain SQL; `absorb` answers the further column changes
     with which a plain-SQL write (`new`: the row too) is taken in.
@@ -46,6 +47,7 @@ class Kind:
     when: str = "created_at"
     status_of: Callable[[Any], str | None] = lambda record: None
     facts_of: Callable[[Any], list[tuple[str, str]]] = lambda record: []
+    outcome_badges: Callable[[list[Any]], dict[str, tuple[str, str]]] = lambda records: {}
     graph_properties: Callable[[Any], dict[str, Any]] = _nothing
     is_foreign: Callable[[Any], bool] = lambda record: False
     absorb: Callable[[Any, bool], dict[str, Any]] = _no_changes

@@ -14,6 +14,22 @@ def run_body(run: Run) -> str:
     return "\n\n".join(filter(None, parts))
 
 
+def _facts(run: Run) -> list[tuple[str, str]]:
+    facts = [(_("agent"), f"{run.agent_name} {run.agent_version or ''}".strip())]
+    if run.ended_at:
+        facts.append((_("took"), _took(run)))
+    if run.token_cost is not None:
+        facts.append((_("tokens"), f"{run.token_cost:,}"))
+    if run.escalated_to_human:
+        facts.append(("", _("escalated to a person")))
+    return facts
+
+
+def _took(run: Run) -> str:
+    seconds = int((run.ended_at - run.started_at).total_seconds()) if run.ended_at else 0
+    return f"{seconds} s" if seconds < 120 else f"{seconds // 60} min"
+
+
 def _as_text(value: object) -> str:
     if value is None or isinstance(value, str):
         return value or ""
@@ -32,6 +48,7 @@ RUN = register(
         summary_of=run_body,
         body_of=run_body,
         graph_label="Run",
+        facts_of=_facts,
         when="started_at",
         status_of=lambda run: run.status,
         graph_properties=lambda run: {"agent_name": run.agent_name, "escalated": run.escalated_to_human},
@@ -51,6 +68,7 @@ MEMORY = register(
         summary_of=lambda memory: memory.summary,
         body_of=lambda memory: memory.summary,
         graph_label=None,
+        listed=("summary",),
         vector_of=lambda memory: memory.embedding if isinstance(memory.embedding, list) else None,
         integer_key=False,
     )

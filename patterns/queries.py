@@ -1,0 +1,27 @@
+"""Every read of patterns and their evidence."""
+
+from __future__ import annotations
+
+from django.db.models import QuerySet
+
+from patterns.models import Evidence, Pattern
+
+
+def patterns_above(project_id: int, confidence: float, usage: int = 0) -> QuerySet[Pattern]:
+    """Active patterns of at least this confidence and use, most used first."""
+    return (
+        Pattern.objects.active()
+        .filter(project_id=project_id, confidence_score__gte=confidence, usage_count__gte=usage)
+        .order_by("-usage_count", "-confidence_score", "-id")
+    )
+
+
+def evidence_of(pattern: Pattern, limit: int = 50) -> list[Evidence]:
+    """What moved a pattern's confidence, newest first."""
+    return list(Evidence.objects.filter(pattern=pattern).order_by("-id")[:limit])
+
+
+def confidence_history(pattern: Pattern, limit: int = 200) -> list[float]:
+    """Where the confidence stood after each of its last steps, oldest first."""
+    newest = Evidence.objects.filter(pattern=pattern).order_by("-id").values_list("confidence_after", flat=True)[:limit]
+    return list(newest)[::-1]

@@ -1,0 +1,137 @@
+"""Pages of patterns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods
+
+from patterns import actions, queries
+from patterns.confidence import posterior_interval
+from patterns.filters import PatternFilterSet
+from patterns.forms import ConfidenceForm, EvidenceForm, NewPatternForm, PatternForm
+from patterns.kind import PATTERN
+from patterns.models import Pattern
+from projects.access import Capability, in_project
+from projects.models import Project
+from recall.pages import similar_context
+from records.actor import Actor
+from records.pages.detail import detail_context
+from records.pages.editing import expected_version, form_page
+from records.pages.listing import list_page
+from records.pages.sparkline import HEIGHT, WIDTH, sparkline
+from records.queries import record_or_404
+
+
+@require_GET
+@in_project()
+def pattern_list(request: HttpRequest, project: Project) -> HttpResponseBase:
+    return list_page(
+        request, project, PATTERN, PatternFilterSet, "records/list.html", list_actions="patterns/_list_actions.html"
+    )
+
+
+@require_GET
+@in_project()
+def pattern_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    pattern = record_or_404(project, PATTERN, pk)
+    steps = queries.confidence_history(pattern)
+    low, high = posterior_interval(
+        pattern.prior_confidence, pattern.prior_weight, pattern.worked_count, pattern.failed_count
+    )
+    context = {
+        **detail_context(request, pattern),
+        **similar_context(pattern),
+        "evidence": queries.evidence_of(pattern),
+        "points": sparkline(steps),
+        "spark_width": WIDTH,
+        "spark_height": HEIGHT,
+        "spark_text": _("confidence after each step: %s") % ", ".join(f"{step:.2f}" for step in steps[-12:]),
+        "interval": (low, high),
+        "confidence_form": ConfidenceForm(initial={"confidence": round(pattern.confidence_score, 2)}),
+        "edit_url": reverse("patterns:edit", args=[project.slug, pk]),
+    }
+    return render(request, "patterns/detail.html", context)
+
+
+@require_http_methods(["GET", "POST"])
+@in_project(Capability.WRITE)
+def pattern_create(request: HttpRequest, project: Project) -> HttpResponse:
+    def act(cleaned: dict[str, Any]) -> Pattern:
+        return actions.create_pattern(
+            actor=Actor.person(request), project=project, reason=request.POST.get("reason", ""), **cleaned
+        )
+
+    return form_page(
+        request, NewPatternForm(request.POST or None), act, title=_("New pattern"), with_reason=True,
+        submit_label=_("Record the pattern"), cancel_url=reverse("patterns:list", args=[project.slug]),
+        done_text=lambda saved: _("Recorded %s") % saved.node_id,
+    )  # fmt: skip
+
+
+@require_http_methods(["GET", "POST"])
+@in_project(Capability.WRITE)
+def pattern_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    pattern = record_or_404(project, PATTERN, pk)
+
+    def act(cleaned: dict[str, Any]) -> Pattern:
+        return actions.edit_pattern(
+            actor=Actor.person(request), pattern=pattern, changes=cleaned,
+            reason=request.POST.get("reason", ""), expected_version=expected_version(request),
+        )  # fmt: skip
+
+    return form_page(
+        request, PatternForm(request.POST or None, pattern=pattern), act, record=pattern, title=_("Edit the pattern"),
+        with_reason=True, done_text=lambda saved: _("Saved %s") % saved.node_id,
+    )  # fmt: skip
+
+
+@require_http_methods(["GET", "POST"])
+@in_project(Capability.REVIEW)
+def adjust_confidence(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    pattern = record_or_404(project, PATTERN, pk)
+    form = ConfidenceForm(request.POST or None, initial={"confidence": round(pattern.confidence_score, 2)})
+
+    def act(cleaned: dict[str, Any]) -> Pattern:
+        return actions.adjust_confidence(
+            actor=Actor.person(request), pattern=pattern, confidence=cleaned["confidence"], reason=cleaned["reason"],
+            expected_version=expected_version(request),
+        )  # fmt: skip
+
+    return form_page(
+        request, form, act, record=pattern, title=_("Adjust the confidence"), submit_label=_("Adjust"),
+        done_text=lambda saved: _("The confidence of %(node)s is now %(value).2f")
+        % {"node": saved.node_id, "value": saved.confidence_score},
+    )  # fmt: skip
+
+
+def _vote(request: HttpRequest, project: Project, pk: int, worked: bool, title: str) -> HttpResponse:
+    pattern = record_or_404(project, PATTERN, pk)
+
+    def act(cleaned: dict[str, Any]) -> Pattern:
+        return actions.record_evidence(
+            actor=Actor.person(request), pattern=pattern, worked=worked, note=cleaned["note"] or ""
+        )
+
+    return form_page(
+        request, EvidenceForm(request.POST or None), act, record=pattern, title=title, submit_label=title,
+        done_text=lambda saved: _("The confidence of %(node)s is now %(value).2f")
+        % {"node": saved.node_id, "value": saved.confidence_score},
+    )  # fmt: skip
+
+
+@require_http_methods(["GET", "POST"])
+@in_project(Capability.WRITE)
+def worked(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    return _vote(request, project, pk, True, _("It worked"))
+
+
+@require_http_methods(["GET", "POST"])
+@in_project(Capability.WRITE)
+def failed(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    return _vote(request, project, pk, False, _("It failed"))
