@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,7 +29,8 @@ class Kind:
     `facts_of` the (label, text) pairs of a row; `select` the foreign keys read with it; `listed` the long columns
     that a row needs.
     `outcome_badges` gives, by node id, (what followed, its level) for a set of records.
-    `vector_of` gives a vector that came with the row; `leads_to` the node whose LEADS_TO this record is (an outcome's).
+    `vector_of` gives a vector that came with the row and its model's name; `leads_to` the node whose LEADS_TO this
+    record is (an outcome's).
     `is_foreign` is true when a counter column was written by plain SQL; `absorb` answers the further column changes
     with which a plain-SQL write (`new`: the row too) is taken in.
     """
@@ -51,7 +52,7 @@ class Kind:
     graph_properties: Callable[[Any], dict[str, Any]] = _nothing
     is_foreign: Callable[[Any], bool] = lambda record: False
     absorb: Callable[[Any, bool], dict[str, Any]] = _no_changes
-    vector_of: Callable[[Any], Sequence[float] | None] = lambda record: None
+    vector_of: Callable[[Any], tuple[Any, str | None] | None] = lambda record: None
     leads_to: Callable[[Any], str | None] = lambda record: None
     integer_key: bool = True
     select: tuple[str, ...] = field(default=())

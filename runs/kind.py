@@ -69,7 +69,7 @@ MEMORY = register(
         body_of=lambda memory: memory.summary,
         graph_label=None,
         listed=("summary",),
-        vector_of=lambda memory: memory.embedding if isinstance(memory.embedding, list) else None,
+        vector_of=lambda memory: (memory.embedding, memory.embedding_model) if memory.embedding else None,
         integer_key=False,
     )
 )
