@@ -72,7 +72,9 @@ class SupersedeForm(ReasonForm):
 
 
 class ContradictForm(ReasonForm):
-    other = forms.CharField(label=_("Contradicts"), max_length=40, help_text=_("The other record's id, like dec_12."))
+    other = forms.CharField(
+        label=_("Contradicts"), max_length=40, help_text=_("The other record's id, like dec_12.")
+    )
     field_order = ["other", "reason"]
 
 
@@ -102,6 +104,8 @@ class OutcomeForm(forms.Form):
     def changes(self) -> dict[str, Any]:
         changes = dict(self.cleaned_data)
         # The control shows minutes: an untouched time keeps its seconds.
-        if self.kept is not None and changes["occurred_at"] == self.kept.occurred_at.replace(second=0, microsecond=0):
+        if self.kept is not None and changes["occurred_at"] == self.kept.occurred_at.replace(
+            second=0, microsecond=0
+        ):
             changes["occurred_at"] = self.kept.occurred_at
         return changes

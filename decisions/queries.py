@@ -19,7 +19,9 @@ BAD_OUTCOMES = ("outage", "regression", "failure", "security", "reversal")
 def recent_decisions(project_id: int, days: int = 30, now: datetime | None = None) -> QuerySet[Decision]:
     """Decided in the last `days`, newest first; active only."""
     since = (now or timezone.now()) - timedelta(days=days)
-    return Decision.objects.active().filter(project_id=project_id, decided_at__gt=since).order_by("-decided_at")
+    return (
+        Decision.objects.active().filter(project_id=project_id, decided_at__gt=since).order_by("-decided_at")
+    )
 
 
 def outcomes_of(decision: Decision) -> list[Outcome]:

@@ -60,7 +60,10 @@ def decision_create(request: HttpRequest, project: Project) -> HttpResponse:
 
     def act(cleaned: dict[str, Any]) -> Decision:
         return actions.create_decision(
-            actor=Actor.person(request), project=project, reason=request.POST.get("reason", ""), **form.changes()
+            actor=Actor.person(request),
+            project=project,
+            reason=request.POST.get("reason", ""),
+            **form.changes(),
         )
 
     return form_page(
@@ -135,7 +138,9 @@ def contradict(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 
     def act(cleaned: dict[str, Any]) -> Decision:
         other = _other(project, cleaned["other"], "other", decision)
-        actions.contradict(actor=Actor.person(request), decision=decision, other=other, reason=cleaned["reason"])
+        actions.contradict(
+            actor=Actor.person(request), decision=decision, other=other, reason=cleaned["reason"]
+        )
         return decision
 
     return form_page(
@@ -171,7 +176,12 @@ def record_outcome(request: HttpRequest, project: Project, pk: int) -> HttpRespo
 @in_project()
 def outcome_list(request: HttpRequest, project: Project) -> HttpResponseBase:
     return list_page(
-        request, project, OUTCOME, OutcomeFilterSet, "records/list.html", empty_template="decisions/_empty_outcomes.html"
+        request,
+        project,
+        OUTCOME,
+        OutcomeFilterSet,
+        "records/list.html",
+        empty_template="decisions/_empty_outcomes.html",
     )
 
 

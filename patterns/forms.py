@@ -19,9 +19,13 @@ class PatternForm(forms.Form):
     category = forms.CharField(label=_("Category"), max_length=50, validators=[check_text])
     description = LongTextField(label=_("Description"), required=False)
     code_example = LongTextField(
-        label=_("Code example"), required=False, widget=forms.Textarea(attrs={"rows": 10, "class": "code", "spellcheck": "false"})
+        label=_("Code example"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 10, "class": "code", "spellcheck": "false"}),
     )
-    language = forms.CharField(label=_("Language"), max_length=50, required=False, empty_value=None, validators=[check_text])
+    language = forms.CharField(
+        label=_("Language"), max_length=50, required=False, empty_value=None, validators=[check_text]
+    )
     tags = TagsField()
 
     def __init__(self, *args: Any, pattern: Pattern | None = None, **options: Any) -> None:

@@ -23,5 +23,9 @@ def evidence_of(pattern: Pattern, limit: int = 50) -> list[Evidence]:
 
 def confidence_history(pattern: Pattern, limit: int = 200) -> list[float]:
     """Where the confidence stood after each of its last steps, oldest first."""
-    newest = Evidence.objects.filter(pattern=pattern).order_by("-id").values_list("confidence_after", flat=True)[:limit]
+    newest = (
+        Evidence.objects.filter(pattern=pattern)
+        .order_by("-id")
+        .values_list("confidence_after", flat=True)[:limit]
+    )
     return list(newest)[::-1]

@@ -32,7 +32,12 @@ from records.queries import record_or_404
 @in_project()
 def pattern_list(request: HttpRequest, project: Project) -> HttpResponseBase:
     return list_page(
-        request, project, PATTERN, PatternFilterSet, "records/list.html", list_actions="patterns/_list_actions.html"
+        request,
+        project,
+        PATTERN,
+        PatternFilterSet,
+        "records/list.html",
+        list_actions="patterns/_list_actions.html",
     )
 
 

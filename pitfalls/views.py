@@ -30,7 +30,12 @@ from records.queries import record_or_404
 @in_project()
 def pitfall_list(request: HttpRequest, project: Project) -> HttpResponseBase:
     return list_page(
-        request, project, PITFALL, PitfallFilterSet, "records/list.html", list_actions="pitfalls/_list_actions.html"
+        request,
+        project,
+        PITFALL,
+        PitfallFilterSet,
+        "records/list.html",
+        list_actions="pitfalls/_list_actions.html",
     )
 
 

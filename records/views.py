@@ -64,19 +64,29 @@ def review(request: HttpRequest, project: Project, node_id: str) -> HttpResponse
             expected_version=expected_version(request),
         ).record  # fmt: skip
 
-    said = {"approved": "approve", "rejected": "reject", "quarantined": "quarantine", "unreviewed": "unreview"}
+    said = {
+        "approved": "approve",
+        "rejected": "reject",
+        "quarantined": "quarantine",
+        "unreviewed": "unreview",
+    }
     return form_page(
         request, form, act, record=record, title=_("Review %s") % node_id, submit_label=_("Save the review"),
         done_text=lambda saved: f"{saved.node_id}: {VERBS[said[saved.review_state]]}",
     )  # fmt: skip
 
 
-def _put_away(request: HttpRequest, project: Project, node_id: str, verb: Any, title: str, said: str) -> HttpResponse:
+def _put_away(
+    request: HttpRequest, project: Project, node_id: str, verb: Any, title: str, said: str
+) -> HttpResponse:
     record = _record(project, node_id)
 
     def act(cleaned: dict[str, Any]) -> Any:
         return verb(
-            [record], actor=Actor.person(request), reason=cleaned["reason"], expected_version=expected_version(request)
+            [record],
+            actor=Actor.person(request),
+            reason=cleaned["reason"],
+            expected_version=expected_version(request),
         ).record
 
     return form_page(
@@ -102,7 +112,10 @@ def restore(request: HttpRequest, project: Project, node_id: str) -> HttpRespons
 def link(request: HttpRequest, project: Project, node_id: str) -> HttpResponse:
     """Assert a relation from this record to another of the project."""
     record = _record(project, node_id)
-    form = LinkForm(request.POST or None, initial={"relation": request.GET.get("relation"), "target": request.GET.get("target")})
+    form = LinkForm(
+        request.POST or None,
+        initial={"relation": request.GET.get("relation"), "target": request.GET.get("target")},
+    )
 
     def act(cleaned: dict[str, Any]) -> Any:
         other = records_by_node_id([cleaned["target"].strip()], [project.pk]).get(cleaned["target"].strip())
@@ -126,7 +139,13 @@ def unlink(request: HttpRequest, project: Project, node_id: str, link_id: int) -
     if node_id not in (made.source, made.target) or len(ends) < 2:
         raise Http404
     try:
-        links.unlink(made, ends[made.source], ends[made.target], actor=Actor.person(request), reason=request.POST.get("reason", ""))
+        links.unlink(
+            made,
+            ends[made.source],
+            ends[made.target],
+            actor=Actor.person(request),
+            reason=request.POST.get("reason", ""),
+        )
     except InvalidInput as error:
         return refused(request, error, record_url(record))
     return done(request, _("Unlinked %s") % node_id, record_url(record))

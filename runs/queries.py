@@ -9,7 +9,9 @@ from runs.models import Memory, Run
 
 def memories_of(run: Run) -> list[Memory]:
     """The active summaries of a run, newest first."""
-    return list(Memory.objects.active().select_related("project").filter(source_run_fk=run).order_by("-created_at"))
+    return list(
+        Memory.objects.active().select_related("project").filter(source_run_fk=run).order_by("-created_at")
+    )
 
 
 def tool_calls_of(run: Run) -> list[dict[str, Any]]:

@@ -33,7 +33,9 @@ def detail_context(request: HttpRequest, record: Any) -> dict[str, Any]:
         "kind": kind_of(record),
         "row": row_of(record),
         "links": links,
-        "contradictions": [link for link in links if link.relation_key == Relation.CONTRADICTS and link.record.is_active],
+        "contradictions": [
+            link for link in links if link.relation_key == Relation.CONTRADICTS and link.record.is_active
+        ],
         "successors": [
             link
             for link in links
@@ -52,22 +54,36 @@ def detail_context(request: HttpRequest, record: Any) -> dict[str, Any]:
 def _is_outward(links: list[Any], other: str, node_id: str) -> bool:
     """True when `other` supersedes the node."""
     return any(
-        link.relation == Relation.SUPERSEDES and link.source == other and link.target == node_id for link in links
+        link.relation == Relation.SUPERSEDES and link.source == other and link.target == node_id
+        for link in links
     )
 
 
 def provenance(request: HttpRequest, record: Any) -> list[tuple[str, str, str]]:
     """(label, text, url or "") of where the memory came from and who vetted it."""
-    facts = [(_("written by"), f"{record.source_name or _('unknown')} ({record.get_source_kind_display()})", "")]
+    facts = [
+        (_("written by"), f"{record.source_name or _('unknown')} ({record.get_source_kind_display()})", "")
+    ]
     if record.source_session:
-        url = reverse("work_sessions:by_session_id", args=[record.project.slug]) + f"?{urlencode({'id': record.source_session})}"
+        url = (
+            reverse("work_sessions:by_session_id", args=[record.project.slug])
+            + f"?{urlencode({'id': record.source_session})}"
+        )
         facts.append((_("in session"), record.source_session, url))
     if record.source_run:
         known = parse_node_id(record.source_run)
-        facts.append((_("in run"), record.source_run, reverse("records:node", args=[record.source_run]) if known else ""))
+        facts.append(
+            (
+                _("in run"),
+                record.source_run,
+                reverse("records:node", args=[record.source_run]) if known else "",
+            )
+        )
     if record.reviewed_at:
         who = record.reviewed_by.get_username() if record.reviewed_by else _("a rule")
-        facts.append((_("reviewed"), f"{record.get_review_state_display()}, {who}, {_date(record.reviewed_at)}", ""))
+        facts.append(
+            (_("reviewed"), f"{record.get_review_state_display()}, {who}, {_date(record.reviewed_at)}", "")
+        )
     facts.append((_("trust"), f"{record.trust:.2f}", ""))
     facts.append((_("version"), str(record.version), ""))
     facts.append((_("written"), _date(record.created_at), ""))

@@ -87,7 +87,12 @@ def form_page(
             add_errors(form, error)
         except Conflict as conflict:
             shown = ConflictView.of(conflict, form)
-            return render(request, "records/conflict.html", {**context, "conflict": shown, "record": conflict.record}, status=409)
+            return render(
+                request,
+                "records/conflict.html",
+                {**context, "conflict": shown, "record": conflict.record},
+                status=409,
+            )
         else:
             return done(request, done_text(saved), record_url(saved))
     return render(request, template, context, status=422)
@@ -131,6 +136,8 @@ class ConflictView:
             theirs_value = form.theirs(record, name) if hasattr(form, "theirs") else image.get(name)
             theirs, yours = as_text(theirs_value), as_text(form.cleaned_data.get(name))
             view.rows.append(
-                ConflictRow(name, str(bound.label), theirs, yours, theirs == yours, diff_of(theirs, yours), bound)
+                ConflictRow(
+                    name, str(bound.label), theirs, yours, theirs == yours, diff_of(theirs, yours), bound
+                )
             )
         return view

@@ -26,7 +26,9 @@ class _Echo:
 
 def export(rows: QuerySet[Any], kind: Kind, form: str, name: str) -> StreamingHttpResponse:
     """All columns of all rows, in the order of the list. `form` is one of FORMATS."""
-    content_type, lines = ("text/csv", _csv(rows, kind)) if form == "csv" else ("application/json", _json(rows, kind))
+    content_type, lines = (
+        ("text/csv", _csv(rows, kind)) if form == "csv" else ("application/json", _json(rows, kind))
+    )
     response = StreamingHttpResponse(lines, content_type=f"{content_type}; charset=utf-8")
     stamp = timezone.now().strftime("%Y%m%d-%H%M")
     response["Content-Disposition"] = f'attachment; filename="{name}-{kind.name}-{stamp}.{form}"'
@@ -39,7 +41,12 @@ def _plain(record: Any) -> dict[str, Any]:
 
 
 def _csv(rows: QuerySet[Any], kind: Kind) -> Iterator[str]:
-    columns = ["node_id", *[f.attname for f in kind.model.versioned_fields()], *kind.model.counters, "version"]
+    columns = [
+        "node_id",
+        *[f.attname for f in kind.model.versioned_fields()],
+        *kind.model.counters,
+        "version",
+    ]
     writer = csv.writer(_Echo())
     yield "\ufeff" + writer.writerow(columns)
     for record in rows.iterator(chunk_size=500):

@@ -62,7 +62,9 @@ def history_page(node_id: str, before: int | None = None) -> tuple[list[Act], in
     revisions = revisions_of(node_id, limit=PAGE + 1, before=before)
     more, revisions = len(revisions) > PAGE, revisions[:PAGE]
     earlier = images_before(revisions)
-    return [_act(revision, earlier.get(revision.pk)) for revision in revisions], revisions[-1].pk if more else None
+    return [_act(revision, earlier.get(revision.pk)) for revision in revisions], revisions[
+        -1
+    ].pk if more else None
 
 
 def _act(revision: Revision, before: dict[str, Any] | None) -> Act:
@@ -92,7 +94,10 @@ def _diffs(revision: Revision, before: dict[str, Any]) -> list[tuple[str, SafeSt
     after = revision.after or {}
     columns = {column.attname: column for column in kind_named(revision.kind).model._meta.concrete_fields}
     return [
-        (str(columns[name].verbose_name).capitalize() if name in columns else name, diff_of(before.get(name), after.get(name)))
+        (
+            str(columns[name].verbose_name).capitalize() if name in columns else name,
+            diff_of(before.get(name), after.get(name)),
+        )
         for name in revision.changed
         if name not in QUIET_COLUMNS
     ]

@@ -21,13 +21,20 @@ REGION = "#listing"
 
 
 def list_page(
-    request: HttpRequest, project: Project, kind: Kind, filterset: type[RecordFilterSet], template: str, **context: Any
+    request: HttpRequest,
+    project: Project,
+    kind: Kind,
+    filterset: type[RecordFilterSet],
+    template: str,
+    **context: Any,
 ) -> HttpResponseBase:
     """The page, its swapped region for htmx, or a download. A filter that cannot be applied is explained with a 422."""
     filters = filterset(request.GET, queryset=kind.model.objects.filter(project=project))
     form = request.GET.get("format", "")
     if form in FORMATS and not filters.problems:
-        ordered = filters.rows().order_by(f"{'-' if filters.sort.descending else ''}{filters.sort.key}", "-pk")
+        ordered = filters.rows().order_by(
+            f"{'-' if filters.sort.descending else ''}{filters.sort.key}", "-pk"
+        )
         return export(ordered, kind, form, project.slug)
     problems = dict(filters.problems)
     if form and form not in FORMATS:
@@ -48,7 +55,9 @@ def list_page(
         "count": count,
         "count_label": count_label(count),
         "hidden_count": _hidden_count(filters, project, kind),
-        "sorts": [(sort.name, sort.label, _url(request, sort=sort.name, cursor=None)) for sort in filters.sorts],
+        "sorts": [
+            (sort.name, sort.label, _url(request, sort=sort.name, cursor=None)) for sort in filters.sorts
+        ],
         "sort": filters.sort.name,
         "next_url": _url(request, cursor=page.next_cursor) if page.next_cursor else None,
         "previous_url": _url(request, cursor=page.previous_cursor) if page.previous_cursor else None,
@@ -59,7 +68,9 @@ def list_page(
         "is_filtered": bool(filters.chips(request.path)),
     }
     part = request.htmx and not request.htmx.history_restore_request  # type: ignore[attr-defined]
-    return render(request, "records/_listing.html" if part else template, context, status=422 if problems else 200)
+    return render(
+        request, "records/_listing.html" if part else template, context, status=422 if problems else 200
+    )
 
 
 def _hidden_count(filters: RecordFilterSet, project: Project, kind: Kind) -> int:

@@ -74,7 +74,11 @@ def tag_links(record: Record) -> list[dict[str, str]]:
     if not record.project_id or not record.tags:
         return []
     base = reverse(kind_of(record).list_url_name, args=[record.project.slug])
-    return [{"name": tag, "url": f"{base}?{urlencode({'tag': tag})}"} for tag in record.tags if isinstance(tag, str)]
+    return [
+        {"name": tag, "url": f"{base}?{urlencode({'tag': tag})}"}
+        for tag in record.tags
+        if isinstance(tag, str)
+    ]
 
 
 @dataclass

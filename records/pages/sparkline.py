@@ -12,4 +12,7 @@ def sparkline(values: Sequence[float], low: float = 0.0, high: float = 1.0) -> l
     drawn = [*values, values[0]] if len(values) == 1 else list(values)
     step = (WIDTH - 2 * MARGIN) / (len(drawn) - 1)
     scale = (HEIGHT - 2 * MARGIN) / (high - low)
-    return [(round(MARGIN + i * step, 1), round(HEIGHT - MARGIN - (v - low) * scale, 1)) for i, v in enumerate(drawn)]
+    return [
+        (round(MARGIN + i * step, 1), round(HEIGHT - MARGIN - (v - low) * scale, 1))
+        for i, v in enumerate(drawn)
+    ]
