@@ -21,7 +21,7 @@ OPTIONS = """
     --bind-address=127.0.0.1 --skip-name-resolve
     --character-set-server=utf8mb4 --collation-server=utf8mb4_general_ci --max-connections=100
     --innodb-buffer-pool-size=128M --innodb-log-file-size=48M
-    --log-bin=binlog --max-binlog-size=64M --binlog-expire-logs-seconds=3600
+    --log-bin=binlog --max-binlog-size=16M --binlog-expire-logs-seconds=600
 """
 
 

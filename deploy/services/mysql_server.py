@@ -21,7 +21,7 @@ OPTIONS = """
     --character-set-server=utf8mb4 --max-connections=100
     --performance-schema=OFF --innodb-buffer-pool-size=128M --innodb-redo-log-capacity=64M
     --table-open-cache=400 --temptable-max-ram=32M
-    --max-binlog-size=64M --binlog-expire-logs-seconds=3600
+    --max-binlog-size=16M --binlog-expire-logs-seconds=600
 """
 
 _installing = threading.Lock()  # two instances share one chroot
