@@ -1,5 +1,138 @@
+"""What the frame of every page shows. Lazy: a fragment or an error page that draws no frame asks nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
 from django.http import HttpRequest
+from django.urls import NoReverseMatch, reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from desk.counts import KindCount, counts_by_kind
+from desk.first_run import FirstRun, first_run_of
+from desk.queries import ProjectionLag, projection_lag
+from projects.access import NOBODY, Access, Capability, visible_projects
+from projects.models import Project
+
+
+@dataclass(frozen=True)
+class NavItem:
+    label: str
+    url: str
+    key: str
+    current: bool
+    count_label: str = ""
+    waiting: int = 0
+    count: int | None = None
+
+
+# label, URL name, key after `g`, kind whose records it counts
+NAV: tuple[tuple[tuple[Any, str, str, str], ...], ...] = (
+    (
+        (gettext_lazy("Overview"), "desk:overview", "o", ""),
+        (gettext_lazy("Decisions"), "decisions:list", "d", "decision"),
+        (gettext_lazy("Patterns"), "patterns:list", "p", "pattern"),
+        (gettext_lazy("Pitfalls"), "pitfalls:list", "f", "pitfall"),
+        (gettext_lazy("Sessions"), "work_sessions:list", "s", "session"),
+        (gettext_lazy("Runs"), "runs:list", "r", "run"),
+    ),
+    ((gettext_lazy("Graph"), "graph:neighbourhood", "g", ""),),
+    ((gettext_lazy("Project"), "projects:settings", "t", ""),),
+)
+
+
+class Desk:
+    """`desk` in templates."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        self._request = request
+        self.project: Project | None = getattr(request, "project", None)
+        self._access: Access = getattr(request, "access", NOBODY)
+
+    @cached_property
+    def projects(self) -> list[Project]:
+        return visible_projects(self._access)
+
+    @cached_property
+    def counts(self) -> dict[str, KindCount]:
+        return counts_by_kind(self.project) if self.project else {}
+
+    @cached_property
+    def waiting(self) -> dict[str, int]:
+        """Unreviewed records by kind."""
+        return {name: counted.waiting for name, counted in self.counts.items()}
+
+    @cached_property
+    def nav(self) -> list[list[NavItem]]:
+        if self.project is None:
+            return []
+        sections = [[item for entry in section if (item := self._item(*entry))] for section in NAV]
+        return [section for section in sections if section]
+
+    def _item(self, label: Any, url_name: str, key: str, kind: str) -> NavItem | None:
+        assert self.project is not None
+        try:
+            url = reverse(url_name, args=[self.project.slug])
+        except NoReverseMatch:  # an app that this desk runs without
+            return None
+        match = self._request.resolver_match
+        current = match is not None and match.namespace == url_name.partition(":")[0]
+        counted = self.counts.get(kind)
+        if counted is None:
+            return NavItem(str(label), url, key, current)
+        return NavItem(str(label), url, key, current, counted.label, counted.waiting)
+
+    @cached_property
+    def graph_state(self) -> dict[str, str] | None:
+        """Whether vectors and graph show what was written; how far they are behind."""
+        if self.project is None:
+            return None
+        lag = projection_lag()
+        try:
+            url = reverse("graph:neighbourhood", args=[self.project.slug])
+        except NoReverseMatch:
+            url = reverse("desk:overview", args=[self.project.slug])
+        return {"level": lag.level, "text": _lag_text(lag), "url": url}
+
+    @cached_property
+    def first_run(self) -> FirstRun | None:
+        return first_run_of(self._request, self.project) if self.can_write else None
+
+    @property
+    def notices(self) -> list[dict[str, str]]:
+        return []
+
+    def _may(self, capability: Capability) -> bool:
+        return self.project is not None and self._access.may(self.project.pk, capability)
+
+    @cached_property
+    def can_write(self) -> bool:
+        return self._may(Capability.WRITE)
+
+    @cached_property
+    def can_review(self) -> bool:
+        return self._may(Capability.REVIEW)
+
+    @cached_property
+    def can_manage(self) -> bool:
+        return self._may(Capability.MANAGE)
+
+    @property
+    def zone(self) -> str:
+        return timezone.get_current_timezone_name()
+
+
+def _lag_text(lag: ProjectionLag) -> str:
+    if lag.dead:
+        return ngettext("%(n)s record failed to reach the graph", "%(n)s records failed to reach the graph", lag.dead) % {"n": lag.dead}  # fmt: skip
+    if lag.waiting:
+        return _("graph behind by %s") % lag.waiting_label
+    return _("graph up to date")
 
 
 def desk(request: HttpRequest) -> dict[str, object]:
-    return {}
+    return {"desk": Desk(request)}

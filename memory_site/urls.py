@@ -19,7 +19,10 @@ urlpatterns = [
     # One sign-in page, with one throttle, for pages and admin alike.
     path("admin/login/", RedirectView.as_view(pattern_name="login", query_string=True)),
     path("admin/", admin.site.urls),
-    *[path("", include(f"{app}.urls")) for app in ("records", "decisions", "patterns", "pitfalls", "work_sessions", "runs")],
+    *[
+        path("", include(f"{app}.urls"))
+        for app in ("records", "decisions", "patterns", "pitfalls", "work_sessions", "runs")
+    ],
     path("healthz", views.healthz, name="healthz"),
 ]
 

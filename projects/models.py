@@ -14,6 +14,7 @@ class User(AbstractUser):
     """A person. A superuser operates the desk and is an admin of every project."""
 
     time_zone = models.CharField(_("time zone"), max_length=64, blank=True, default="")
+    first_run_hidden_at = models.DateTimeField(null=True, editable=False)
 
     class Meta(AbstractUser.Meta):
         db_table = "users"
@@ -101,3 +102,39 @@ class AgentToken(models.Model):
     @property
     def is_live(self) -> bool:
         return self.revoked_at is None and (self.expires_at is None or self.expires_at > timezone.now())
+
+
+class AccessVerb(models.TextChoices):
+    CREATE_PROJECT = "create_project", _("created the project")
+    RENAME_PROJECT = "rename_project", _("renamed the project")
+    ADD_MEMBER = "add_member", _("added")
+    CHANGE_ROLE = "change_role", _("changed the role of")
+    REMOVE_MEMBER = "remove_member", _("removed")
+    CREATE_TOKEN = "create_token", _("made the token")
+    REVOKE_TOKEN = "revoke_token", _("revoked the token")
+    CREATE_ACCOUNT = "create_account", _("made the account")
+
+
+class AccessEvent(models.Model):
+    """One change of who may see or write: who did it, to whom, what was before and after. Undeletable."""
+
+    project = models.ForeignKey(Project, null=True, on_delete=models.PROTECT, related_name="access_events")
+    verb = ChoiceField(choices=AccessVerb.choices)
+    subject = ExactTextField(max_length=255)
+    detail = models.JSONField(default=dict)
+    user = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    actor_name = ExactTextField(max_length=255)
+    channel = ExactCharField(max_length=24)
+    request_id = ExactCharField(max_length=64, blank=True, default="")
+    created_at = models.DateTimeField(db_default=UtcNow(), editable=False)
+
+    class Meta:
+        db_table = "access_events"
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(condition=Q(verb__in=AccessVerb.values), name="access_events_verb")
+        ]
+        indexes = [models.Index(fields=["project", "id"], name="access_events_project")]
+
+    def __str__(self) -> str:
+        return f"{self.actor_name} {self.verb} {self.subject}"

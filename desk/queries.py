@@ -1,0 +1,94 @@
+"""Reads across kinds: what waits, what came in, what failed, what contradicts, what changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from projects.models import Project
+from records.kinds import Kind, all_kinds, kind_named
+from records.models import Link, ProjectionMark, Record, Relation, Revision
+from records.paging import capped_count, count_label
+from records.queries import records_by_node_id
+
+# A decision that no longer holds contradicts nobody.
+SETTLED = ("superseded", "deprecated", "rejected")
+LINKS_LOOKED_AT = 50
+
+
+@dataclass(frozen=True)
+class ProjectionLag:
+    """How many records the vectors and the graph do not show yet, and how many they never will without help."""
+
+    waiting: int
+    dead: int
+
+    @property
+    def level(self) -> str:
+        if self.dead:
+            return "down"
+        return "behind" if self.waiting else "ok"
+
+    @property
+    def waiting_label(self) -> str:
+        return count_label(self.waiting)
+
+
+def projection_lag() -> ProjectionLag:
+    """Of the whole desk; two index ranges that are empty when all is well."""
+    due = ProjectionMark.objects.filter(dead=False, next_try_at__isnull=False)
+    return ProjectionLag(capped_count(due), capped_count(ProjectionMark.objects.filter(dead=True)))
+
+
+def newest_memories(project: Project, limit: int = 12) -> list[Record]:
+    """The newest active records of all kinds together; one indexed query a kind."""
+    found: list[tuple[datetime, Record]] = []
+    for kind in all_kinds():
+        found += [(getattr(record, kind.when), record) for record in _newest(kind, project, limit)]
+    found.sort(key=lambda pair: pair[0], reverse=True)
+    return [record for _when, record in found[:limit]]
+
+
+def _newest(kind: Kind, project: Project, limit: int) -> list[Any]:
+    rows = kind.model.objects.active().filter(project=project)  # type: ignore[attr-defined]
+    return list(rows.select_related("project", *kind.select).order_by(f"-{kind.when}", "-pk")[:limit])
+
+
+def failed_runs(project: Project, limit: int = 5) -> list[Any]:
+    kind = kind_named("run")
+    rows = kind.model.objects.active().filter(project=project, status="failed")  # type: ignore[attr-defined]
+    return list(rows.select_related("project").order_by("-started_at", "-pk")[:limit])
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """Two active memories that cannot both hold."""
+
+    one: Any
+    other: Any
+    note: str | None
+
+
+def open_contradictions(project: Project, limit: int = 5) -> list[Contradiction]:
+    """Of the newest CONTRADICTS links, those whose ends are both active and still hold."""
+    links = list(
+        Link.objects.filter(project=project, relation=Relation.CONTRADICTS).order_by("-pk")[:LINKS_LOOKED_AT]
+    )
+    ends = records_by_node_id({node for link in links for node in (link.source, link.target)}, [project.pk])
+    found = []
+    for link in links:
+        pair = ends.get(link.source), ends.get(link.target)
+        if all(record is not None and _holds(record) for record in pair):
+            found.append(Contradiction(*pair, note=link.note))
+    return found[:limit]
+
+
+def _holds(record: Any) -> bool:
+    return record.is_active and getattr(record, "status", None) not in SETTLED
+
+
+def latest_changes(project: Project, limit: int = 12) -> tuple[list[Revision], dict[str, Any]]:
+    """The newest acts in the project, and their records by node id."""
+    acts = list(Revision.objects.filter(project=project).defer("after").order_by("-pk")[:limit])
+    return acts, records_by_node_id({act.node_id for act in acts}, [project.pk])

@@ -1,0 +1,9 @@
+from django.urls import path
+
+from desk import views
+
+app_name = "desk"
+urlpatterns = [
+    path("", views.overview, name="overview"),
+    path("first-run/hide/", views.hide_first_run, name="hide_first_run"),
+]

@@ -1,0 +1,52 @@
+"""The way in, and the project's overview."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_POST
+
+from desk import queries
+from desk.overview import changes_of, contradictions_of, waiting_of, waiting_total
+from projects.access import in_project, visible_projects
+from projects.models import Project, User
+from projects.views import SeeOther
+from records.pages.rows import rows_of
+
+
+@require_GET
+def home(request: HttpRequest) -> HttpResponse:
+    """Straight into the only project; else the list of those one may see, with what waits in each."""
+    projects = visible_projects(request.access)  # type: ignore[attr-defined]
+    if len(projects) == 1:
+        return redirect(projects[0])
+    waiting = waiting_total(projects)
+    rows = [(project, waiting.get(project.pk, 0)) for project in projects]
+    return render(request, "desk/home.html", {"rows": rows, "may_create": request.access.everywhere})  # type: ignore[attr-defined]
+
+
+@require_GET
+@in_project()
+def overview(request: HttpRequest, project: Project) -> HttpResponse:
+    """What waits, what is new, what failed, what contradicts, what changed; each with its link."""
+    context = {
+        "project": project,
+        "waiting": waiting_of(project),
+        "newest": rows_of(queries.newest_memories(project)),
+        "failed": rows_of(queries.failed_runs(project)),
+        "contradictions": contradictions_of(project),
+        "changes": changes_of(project),
+    }
+    return render(request, "desk/overview.html", context)
+
+
+@require_POST
+@in_project()
+def hide_first_run(request: HttpRequest, project: Project) -> HttpResponse:
+    """For this person, everywhere; the project page keeps the same commands."""
+    User.objects.filter(pk=request.user.pk, first_run_hidden_at=None).update(
+        first_run_hidden_at=timezone.now()
+    )
+    return SeeOther(reverse("desk:overview", args=[project.slug]))

@@ -1,0 +1,52 @@
+"""Signing in by password or by a one-time link, and changing one's password."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth import login
+from django.contrib.auth.decorators import login_not_required
+from django.contrib.auth.forms import SetPasswordForm
+from django.contrib.auth.views import LoginView, PasswordChangeView
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from projects.login_links import claim_link, user_of_link
+
+PASSWORD_BACKEND = "django.contrib.auth.backends.ModelBackend"  # noqa: S105  (a path, not a password)
+
+
+class SignIn(LoginView):
+    """Throttled per person and address (projects.throttle); the admin signs in here too."""
+
+
+@login_not_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def login_link(request: HttpRequest, uidb64: str, token: str) -> HttpResponse:
+    """A button, not a login by GET: a preview of the link in a chat must not use it up."""
+    user = user_of_link(uidb64, token)
+    if request.method != "POST" or user is None:
+        status = 200 if user is not None else 410
+        return render(request, "registration/login_link.html", {"link_user": user}, status=status)
+    if not claim_link(user):
+        return render(request, "registration/login_link.html", {"link_user": None}, status=410)
+    login(request, user, backend=PASSWORD_BACKEND)
+    if not user.has_usable_password():
+        messages.info(
+            request, _("You have no password yet. Set one from the account menu before you sign out.")
+        )
+    return redirect("home")
+
+
+class ChangePassword(PasswordChangeView):
+    """Asks for the old password of those who have one; who came by a link sets the first one here."""
+
+    def get_form_class(self) -> Any:
+        return super().get_form_class() if self.request.user.has_usable_password() else SetPasswordForm
+
+    def get_success_url(self) -> str:
+        return reverse("password_change_done")

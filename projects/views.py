@@ -1,0 +1,179 @@
+"""The project page: who may see and write, agents' tokens, how an agent connects. And a new project."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.forms import Form
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from projects import actions, queries, snippets
+from projects.access import Capability, in_project
+from projects.actions import Manager
+from projects.forms import AddMemberForm, ProjectForm, RenameForm, RoleForm, TokenForm
+from projects.models import AgentToken, Membership, Project, Role
+
+
+class SeeOther(HttpResponseRedirect):
+    status_code = 303
+
+
+@require_GET
+@in_project()
+def settings_page(request: HttpRequest, project: Project) -> HttpResponse:
+    """Viewers see who is in; tokens, forms and the log of changes are for admins."""
+    return _settings(request, project)
+
+
+@require_POST
+@in_project(Capability.MANAGE)
+def rename(request: HttpRequest, project: Project) -> HttpResponse:
+    form = RenameForm(request.POST)
+    if form.is_valid():
+        try:
+            actions.rename_project(
+                by=Manager.person(request), project=project, name=form.cleaned_data["name"]
+            )
+        except ValidationError as error:
+            form.add_error(None, error)
+        else:
+            return _done(request, project, _("Renamed"))
+    return _settings(request, project, status=422, rename_form=form)
+
+
+@require_POST
+@in_project(Capability.MANAGE)
+def add_member(request: HttpRequest, project: Project) -> HttpResponse:
+    form = AddMemberForm(request.POST)
+    if form.is_valid():
+        user, role = form.cleaned_data["username"], form.cleaned_data["role"]
+        try:
+            actions.add_member(by=Manager.person(request), project=project, user=user, role=role)
+        except ValidationError as error:
+            form.add_error(None, error)
+        else:
+            return _done(
+                request, project, _("%(user)s is in, as %(role)s") % {"user": user, "role": Role(role).label}
+            )
+    return _settings(request, project, status=422, member_form=form)
+
+
+@require_POST
+@in_project(Capability.MANAGE)
+def change_role(request: HttpRequest, project: Project, member_id: int) -> HttpResponse:
+    member = get_object_or_404(
+        Membership.objects.select_related("user", "project"), pk=member_id, project=project
+    )
+    form = RoleForm(request.POST)
+    if not form.is_valid():
+        return _refused(request, project, ValidationError(form.errors.as_data()))
+    try:
+        actions.change_role(by=Manager.person(request), member=member, role=form.cleaned_data["role"])
+    except ValidationError as error:
+        return _refused(request, project, error)
+    return _done(
+        request,
+        project,
+        _("%(user)s is now %(role)s") % {"user": member.user, "role": member.get_role_display()},
+    )
+
+
+@require_POST
+@in_project(Capability.MANAGE)
+def remove_member(request: HttpRequest, project: Project, member_id: int) -> HttpResponse:
+    member = get_object_or_404(
+        Membership.objects.select_related("user", "project"), pk=member_id, project=project
+    )
+    try:
+        actions.remove_member(by=Manager.person(request), member=member)
+    except ValidationError as error:
+        return _refused(request, project, error)
+    return _done(request, project, _("%s is out of this project") % member.user)
+
+
+@never_cache
+@require_POST
+@in_project(Capability.MANAGE)
+def create_token(request: HttpRequest, project: Project) -> HttpResponse:
+    """Answers with the token's text in the page itself: it is in no address, no cookie and no log."""
+    form = TokenForm(request.POST)
+    if not form.is_valid():
+        return _settings(request, project, status=422, token_form=form)
+    try:
+        token, text = actions.create_token(by=Manager.person(request), project=project, **form.cleaned_data)
+    except ValidationError as error:
+        form.add_error(None, error)
+        return _settings(request, project, status=422, token_form=form)
+    response = _settings(request, project, status=201, new_token=token, new_token_text=text)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+@require_POST
+@in_project(Capability.MANAGE)
+def revoke_token(request: HttpRequest, project: Project, token_id: int) -> HttpResponse:
+    token = get_object_or_404(AgentToken, pk=token_id, projects=project)
+    actions.revoke_token(by=Manager.person(request), project=project, token=token)
+    return _done(request, project, _("Revoked %s. Its next call is refused.") % token)
+
+
+@require_http_methods(["GET", "POST"])
+def new_project(request: HttpRequest) -> HttpResponse:
+    """For operators."""
+    if not request.access.everywhere:  # type: ignore[attr-defined]
+        raise PermissionDenied
+    form = ProjectForm(request.POST or None)
+    if form.is_bound and form.is_valid():
+        try:
+            project = actions.create_project(by=Manager.person(request), **form.cleaned_data)
+        except ValidationError as error:
+            form.add_error(None, error)
+        else:
+            return SeeOther(reverse("projects:settings", args=[project.slug]))
+    return render(request, "projects/new.html", {"form": form}, status=422 if form.is_bound else 200)
+
+
+def _settings(request: HttpRequest, project: Project, status: int = 200, **forms: Any) -> HttpResponse:
+    manages = request.access.may(project.pk, Capability.MANAGE)  # type: ignore[attr-defined]
+    address = snippets.address_of(request)
+    token_text = forms.get("new_token_text", snippets.TOKEN_PLACEHOLDER)
+    context: dict[str, Any] = {
+        "project": project,
+        "manages": manages,
+        "members": queries.members_of(project),
+        "roles": Role.choices,
+        "write_command": snippets.write_command(address, project, token_text),
+        "recall_command": snippets.recall_command(address, project, token_text),
+        "import_command": snippets.import_command(project),
+        "token_command": snippets.token_command(project),
+    }
+    if manages:
+        empty: dict[str, Form] = {
+            "rename_form": RenameForm(initial={"name": project.name}, auto_id="rename_%s"),
+            "member_form": AddMemberForm(auto_id="member_%s"),
+            "token_form": TokenForm(auto_id="token_%s"),
+        }
+        context |= {
+            "tokens": queries.tokens_of(project),
+            "events": queries.access_events_of(project),
+            **empty,
+        }
+    return render(request, "projects/settings.html", {**context, **forms}, status=status)
+
+
+def _done(request: HttpRequest, project: Project, text: str) -> HttpResponse:
+    messages.success(request, text)
+    return SeeOther(reverse("projects:settings", args=[project.slug]))
+
+
+def _refused(request: HttpRequest, project: Project, error: ValidationError) -> HttpResponse:
+    for text in error.messages:
+        messages.error(request, text)
+    return SeeOther(reverse("projects:settings", args=[project.slug]))
