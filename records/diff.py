@@ -24,9 +24,7 @@ MOST_LINES = 20_000
 _UNSPACED = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _THAI_MARKS = "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd\u3099\u309a"
 _PUNCTUATION = "!-/:-@\\[-^`{-~\u2010-\u205e\u3000-\u303f\uff01-\uff0f\uff1a-\uff20"
-_WORD = re.compile(
-    rf"\n|[^\S\n]+|[{_UNSPACED}][{_THAI_MARKS}]*|[^\s{_PUNCTUATION}{_UNSPACED}]+|.", re.DOTALL
-)
+_WORD = re.compile(rf"\n|[^\S\n]+|[{_UNSPACED}][{_THAI_MARKS}]*|[^\s{_PUNCTUATION}{_UNSPACED}]+|.", re.DOTALL)
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _MATTERS = re.compile(rf"[^\s{_PUNCTUATION}]")
 
@@ -155,7 +153,13 @@ def _settled(pieces: Sequence[Piece]) -> list[Piece]:
             removed.append(piece.text)
         elif piece.op == "ins":
             added.append(piece.text)
-        elif removed and added and at < last_change and "\n" not in piece.text and not _MATTERS.search(piece.text):
+        elif (
+            removed
+            and added
+            and at < last_change
+            and "\n" not in piece.text
+            and not _MATTERS.search(piece.text)
+        ):
             removed.append(piece.text)
             added.append(piece.text)
         else:
