@@ -1,14 +1,23 @@
 """Projection marks: what the worker is asked for. Written in the transaction of the act that asks."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
+from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
 from records.images import digest_of, image_of
 from records.kinds import kind_of
 from records.models import ProjectionMark, Record
+
+_wakers: list[Callable[[], None]] = []
+
+
+def wake_after_commit(waker: Callable[[], None]) -> None:
+    """From now on call `waker` after each commit that asks for something; it must not touch the database."""
+    if waker not in _wakers:
+        _wakers.append(waker)
 
 
 def want(records: Sequence[Record], *, new: bool = False) -> None:
@@ -30,6 +39,7 @@ def want(records: Sequence[Record], *, new: bool = False) -> None:
         ],
         ignore_conflicts=not new,
     )
+    _wake()
     if not new:
         want_again([record.node_id for record in records], now)
         note_seen(records)
@@ -42,6 +52,12 @@ def want_again(node_ids: Iterable[str], now: datetime | None = None) -> None:
     # A mark that already waits keeps its time: it is how far behind the projection is.
     due.filter(next_try_at=None).update(wanted_at=now)
     due.update(wanted_version=F("wanted_version") + 1, next_try_at=now, attempts=0, dead=False, error=None)
+    _wake()
+
+
+def _wake() -> None:
+    for waker in _wakers:
+        transaction.on_commit(waker, robust=True)
 
 
 def note_seen(records: Iterable[Record]) -> None:
