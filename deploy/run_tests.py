@@ -65,9 +65,12 @@ class Outcome:
     broken: str = ""
 
     @property
+    def ran_nothing(self) -> bool:
+        return not self.passed + self.failed
+
+    @property
     def good(self) -> bool:
-        nothing_ran = not self.passed + self.failed
-        return not (self.failed or self.broken or (ON_CI and (self.left_out or nothing_ran)))
+        return not (self.failed or self.broken or (ON_CI and (self.left_out or self.ran_nothing)))
 
 
 def say(text: str) -> None:
@@ -84,7 +87,7 @@ def start_services(names: list[str]) -> dict[str, tuple[int, str]]:
         done = subprocess.run(
             [*SERVICES, "start", name], stdin=subprocess.DEVNULL, capture_output=True, text=True
         )
-        states[name] = (done.returncode, done.stderr.strip())
+        states[name] = (done.returncode, done.stderr.strip().removeprefix(f"{name}: "))
     return states
 
 
@@ -146,9 +149,8 @@ def run_suite(suite: Suite, *, venv: Path, slow: bool, environment: dict[str, st
             outcome.passed += max(
                 0, number["tests"] - number["failures"] - number["errors"] - number["skipped"]
             )
-    if code == 5:
-        outcome.broken = "no test is marked for it" if ON_CI else ""
-    elif code and not outcome.failed:
+    # 5: no test was collected, which `good` judges.
+    if code not in (0, 5) and not outcome.failed:
         outcome.broken = outcome.broken or f"pytest ended with {code}"
     return outcome
 
@@ -215,7 +217,8 @@ def report(outcomes: list[Outcome]) -> int:
             say(f"{outcome.name:10} left out: {outcome.left_out}")
             continue
         row = f"{outcome.name:10} {outcome.passed:7} {outcome.failed:7} {outcome.skipped:8} {outcome.seconds:8.0f}"
-        say(f"{row}  {outcome.broken}".rstrip())
+        note = outcome.broken or ("no test ran" if outcome.ran_nothing else "")
+        say(f"{row}  {note}".rstrip())
     totals = [sum(getattr(outcome, name) for outcome in outcomes) for name in ("passed", "failed", "skipped")]
     # A suite that broke before any test counts as one failure: the last line must not look green.
     totals[1] += sum(1 for outcome in outcomes if not outcome.good and not outcome.failed)

@@ -54,7 +54,7 @@ class MySQL(Server):
     def install(self) -> str:
         if os.geteuid() != 0:
             raise machine.Lacking(
-                "mysql lives in a chroot, which only root can make. Without root, set TEST_MYSQL_URL"
+                "it lives in a chroot, which only root can make. Without root, set TEST_MYSQL_URL"
                 " (and TEST_MYSQL_TZ_URL) to a MySQL server of your own"
             )
         with _installing:
