@@ -65,3 +65,8 @@ def recall_command(address: str, project: Project, token: str = TOKEN_PLACEHOLDE
 
 def _api(name: str) -> str:
     return f"/api/v1/{name}/"
+
+
+def address_of_desk() -> str:
+    """The address for commands, which have no request to read it from."""
+    return str(settings.SITE_URL)
