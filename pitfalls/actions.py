@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from database.transactions import transactional
@@ -75,6 +76,7 @@ def meet_again(*, actor: Actor, pitfall: Pitfall, note: str = "") -> Pitfall:
             actor_name=actor.name,
             source_session=actor.session or None,
             source_run=actor.run or None,
+            created_at=timezone.now(),
         )
     locked.refresh_from_db()
     verbs.note_event(

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import IntegrityError
 from django.db.models import Q
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from database.transactions import transactional
@@ -49,6 +50,7 @@ def link(source: Any, relation: str, target: Any, *, actor: Actor, reason: str =
                 note=reason.strip() or None,
                 source_kind=actor.source_kind,
                 source_name=actor.name,
+                created_at=timezone.now(),
             )
         except IntegrityError as error:
             raise Refused(

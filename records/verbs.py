@@ -89,6 +89,7 @@ def _new(
         "source_session": actor.session or None,
         "source_run": actor.run or None,
         "trust": actor.trust,
+        "created_at": timezone.now(),
     }
     if state == ReviewState.APPROVED:
         stamped |= {"reviewed_at": timezone.now(), "reviewed_by": actor.user}
