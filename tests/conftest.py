@@ -7,7 +7,18 @@ import pytest
 from projects.access import access_of_user
 from projects.models import AgentToken, Membership, Project, Role, User
 from projects.tokens import digest_of, new_token_text
+from recall.vectors import forget_vectors
+from records import reads
 from records.actor import TRUST, Actor, Channel, SourceKind
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept_in_memory(monkeypatch):
+    """Rolled-back tests use the same ids again, and what is noted in the background would outlive them."""
+    monkeypatch.setattr(reads, "in_background", False)
+    yield
+    reads.forget_reads()
+    forget_vectors()
 
 
 @pytest.fixture

@@ -1,0 +1,133 @@
+"""The stored vectors in this process's memory, brought up to date from the database at each use.
+
+Other processes write embeddings too. A changed vector is a new row with a new id, so count, greatest and sum of the
+ids tell whether anything changed, by one look into the index; what did is loaded, the rest stays.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Collection, Iterable, Iterator
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Count, Max, QuerySet, Sum
+
+from recall.encoders import Encoder, get_encoder
+from recall.models import Embedding
+from recall.passages import RECORD_PART
+from recall.topk import Vector, VectorSet
+
+IDS_A_QUERY = 500
+
+
+def configured_encoder() -> Encoder:
+    """The encoder that the setting ENCODER names."""
+    return get_encoder(settings.ENCODER)
+
+
+class _Held:
+    """What is in memory of one project: row id -> node id."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.nodes: dict[int, str] = {}
+        self.fingerprint = (0, 0, 0)
+
+    def keep(self, nodes: dict[int, str]) -> None:
+        self.nodes = nodes
+        self.fingerprint = (len(nodes), max(nodes, default=0), sum(nodes))
+
+
+class StoredVectors:
+    """Record vectors (part 0) or passages (parts from 1) of the configured model, by project."""
+
+    def __init__(self, *, passages: bool, model: str, dimension: int) -> None:
+        self._passages = passages
+        self._model = model
+        self._set = VectorSet(dimension)
+        self._held: dict[int, _Held] = {}
+        self._adding = threading.Lock()
+
+    def of(self, project_ids: Collection[int]) -> VectorSet:
+        """The set, with these projects as the database has them now: one query a project when nothing changed."""
+        for project_id in set(project_ids):
+            with self._adding:
+                held = self._held.setdefault(project_id, _Held())
+            with held.lock:
+                self._refresh(project_id, held)
+        return self._set
+
+    def _refresh(self, project_id: int, held: _Held) -> None:
+        rows = self._rows(project_id)
+        wanted = _fingerprint(rows)
+        if held.fingerprint == wanted:
+            return
+        newest = held.fingerprint[1]
+        newer = set(rows.filter(id__gt=newest).values_list("node_id", flat=True))
+        if newer:
+            self._load(project_id, held, newer)
+        if held.fingerprint != wanted:
+            # Rows are gone, or came with a lower id than one seen before (a transaction that ended late).
+            stored = dict(rows.values_list("id", "node_id"))
+            changed = {held.nodes[row] for row in held.nodes.keys() - stored.keys()}
+            changed |= {stored[row] for row in stored.keys() - held.nodes.keys()}
+            self._load(project_id, held, changed)
+
+    def _load(self, project_id: int, held: _Held, node_ids: set[str]) -> None:
+        """Take these records, with all their parts, as they are stored; those with none are forgotten."""
+        found: list[Vector] = []
+        ids: dict[int, str] = {}
+        rows = self._rows(project_id)
+        everything = not held.nodes
+        for some in [None] if everything else _chunks(sorted(node_ids)):
+            page = rows if some is None else rows.filter(node_id__in=some)
+            columns = page.values_list("id", "node_id", "part", "vector")
+            for row, node_id, part, vector in columns.iterator(chunk_size=2000):
+                found.append(Vector(node_id, project_id, bytes(vector), part))
+                ids[row] = node_id
+        kept = {row: node_id for row, node_id in held.nodes.items() if node_id not in node_ids}
+        self._set.put(found)
+        self._set.remove(project_id, node_ids - set(ids.values()))
+        held.keep(kept | ids)
+
+    def _rows(self, project_id: int) -> QuerySet[Embedding]:
+        rows = Embedding.objects.order_by().filter(project_id=project_id, model=self._model)
+        return rows.filter(part__gt=RECORD_PART) if self._passages else rows.filter(part=RECORD_PART)
+
+
+def _fingerprint(rows: QuerySet[Embedding]) -> tuple[int, int, int]:
+    found: dict[str, Any] = rows.aggregate(count=Count("id"), last=Max("id"), sum=Sum("id"))
+    return found["count"], found["last"] or 0, int(found["sum"] or 0)
+
+
+def _chunks(node_ids: list[str]) -> Iterator[list[str]]:
+    for start in range(0, len(node_ids), IDS_A_QUERY):
+        yield node_ids[start : start + IDS_A_QUERY]
+
+
+@cache
+def _stored(model: str, dimension: int, passages: bool) -> StoredVectors:
+    return StoredVectors(passages=passages, model=model, dimension=dimension)
+
+
+def record_vectors(project_ids: Iterable[int]) -> VectorSet:
+    """One vector a record, of these projects, as the database has them now."""
+    encoder = configured_encoder()
+    return _stored(encoder.name, encoder.dimension, False).of(set(project_ids))
+
+
+def passage_vectors(project_ids: Iterable[int]) -> VectorSet:
+    """The vectors of every passage of these projects, as the database has them now."""
+    encoder = configured_encoder()
+    return _stored(encoder.name, encoder.dimension, True).of(set(project_ids))
+
+
+def forget_vectors() -> None:
+    """Drop what is in memory: after a fork (a lock may be held by a thread that is no more), or in tests."""
+    _stored.cache_clear()
+
+
+os.register_at_fork(after_in_child=forget_vectors)
