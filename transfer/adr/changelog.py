@@ -18,8 +18,12 @@ _SETS_STATUS = re.compile(
     r"(?:\bmark(?:ed|s|ing)?(?: \w+){0,3}? as|\bmark(?:ed)?|\bstatus(?: \w+){0,2}?|\bstatus\s?[:=→]|\bmoved? to|\bset to|\bchanged?(?: \w+){0,3}? to|\bpromoted? to|"
     r"(?:→|->|=>)|\b(?:is|was|now|been|got|gets)|\b(?:adr|rfc|decision|proposal|record|draft|document)|\bto|\bas|状态\S{0,6}|标记为|改为)\s*[\"'“]?$"
 )
-_SETS_STATUS_TO = re.compile(r"(?:\bmark(?:ed|s|ing)?(?: \w+){0,3}? as|\bstatus(?: \w+){0,3}?|→|->|=>)[\s:=]*[\"'“]?$")
-_GOES_ON = re.compile(r"^[\"'”]?\s*(?:$|[.,;:!)(—–-]|by\b|and\b|in\b|at\b|on\b|with\b|after\b|from\b|during\b|&|the (?:adr|decision|proposal|rfc)\b|this\b|adr\b|rfc\b|as is\b|status\b|proposal\b|decision\b|并|了)")
+_SETS_STATUS_TO = re.compile(
+    r"(?:\bmark(?:ed|s|ing)?(?: \w+){0,3}? as|\bstatus(?: \w+){0,3}?|→|->|=>)[\s:=]*[\"'“]?$"
+)
+_GOES_ON = re.compile(
+    r"^[\"'”]?\s*(?:$|[.,;:!)(—–-]|by\b|and\b|in\b|at\b|on\b|with\b|after\b|from\b|during\b|&|the (?:adr|decision|proposal|rfc)\b|this\b|adr\b|rfc\b|as is\b|status\b|proposal\b|decision\b|并|了)"
+)
 
 
 @dataclass(frozen=True)
@@ -60,8 +64,12 @@ def _entries(lines: list[str]) -> list[ChangelogEntry]:
     return [ChangelogEntry(found, text, accepts(text)) for found, text in starts]
 
 
-_STATES = re.compile(r"^(?:complete|completed|done|final|finalized|finalised|current|valid|live|released|shipped|delivered|active|applied|merged|resolved|decided|confirmed)$")
-_DEED = re.compile(r"\b(?:approve|accept|adopt|ratify)s?(?: and \w+)? (?:the |this )?(?:adr|decision|proposal|rfc|record)\b(?! (?:change|feedback|comment|suggestion|template|process))")
+_STATES = re.compile(
+    r"^(?:complete|completed|done|final|finalized|finalised|current|valid|live|released|shipped|delivered|active|applied|merged|resolved|decided|confirmed)$"
+)
+_DEED = re.compile(
+    r"\b(?:approve|accept|adopt|ratify)s?(?: and \w+)? (?:the |this )?(?:adr|decision|proposal|rfc|record)\b(?! (?:change|feedback|comment|suggestion|template|process))"
+)
 
 
 def accepts(entry: str) -> bool:
@@ -71,11 +79,17 @@ def accepts(entry: str) -> bool:
         return True
     for word in find_status_words(text):
         # "Draft completed" tells of the draft: such words count only where they are the whole entry.
-        if word.status != ACCEPTED or (_STATES.match(word.text) and text.strip(" .") != word.text and not _SETS_STATUS_TO.search(text[: word.start])):
+        if word.status != ACCEPTED or (
+            _STATES.match(word.text)
+            and text.strip(" .") != word.text
+            and not _SETS_STATUS_TO.search(text[: word.start])
+        ):
             continue
         before, after = text[: word.start].rstrip(), text[word.start + len(word.text) :]
         opens = not before.strip(" :|*_-") or before[-1] in ".;:|,"
-        if (opens or _SETS_STATUS.search(before) or before.endswith((" and", " &"))) and (_GOES_ON.match(after) or after[:1] == "|"):
+        if (opens or _SETS_STATUS.search(before) or before.endswith((" and", " &"))) and (
+            _GOES_ON.match(after) or after[:1] == "|"
+        ):
             return True
         if _SETS_STATUS.search(before) and not re.match(r"\s+\w", after):
             return True

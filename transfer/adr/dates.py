@@ -36,7 +36,9 @@ _PATTERNS = (
     ("short", re.compile(r"(?<![0-9.\-/])(?P<a>[0-9]{1,2})(?P<s>[-/.])(?P<b>[0-9]{1,2})(?P=s)(?P<y>[0-9]{2})(?![0-9.\-/])")),
     ("compact", re.compile(r"^\s*(?P<y>(?:19|20)[0-9]{2})(?P<a>[01][0-9])(?P<b>[0-3][0-9])(?:T[0-9:.]{2,12}Z?)?\s*$")),
 )  # fmt: skip
-_PARTIAL = re.compile(rf"(?<!\w)(?:(?:{_NAME})\.?\s?,?\s{{0,2}}(?:of\s|de\s)?(?:19|20)[0-9]{{2}}|(?:19|20)[0-9]{{2}}(?:[-/.][0-9]{{1,2}}|\s?年\s?[0-9]{{1,2}}\s?月)?)(?![0-9\-/])")
+_PARTIAL = re.compile(
+    rf"(?<!\w)(?:(?:{_NAME})\.?\s?,?\s{{0,2}}(?:of\s|de\s)?(?:19|20)[0-9]{{2}}|(?:19|20)[0-9]{{2}}(?:[-/.][0-9]{{1,2}}|\s?年\s?[0-9]{{1,2}}\s?月)?)(?![0-9\-/])"
+)
 _DIGITS = re.compile(r"[0-9]+")
 
 
@@ -78,7 +80,7 @@ class DateOrder:
         return cls({shape: _more(counts) for shape, counts in shapes.items()}, _more(overall))
 
     def of(self, shape: str) -> str | None:
-        """"day", "month" or None for a date of this shape."""
+        """ "day", "month" or None for a date of this shape."""
         return self.by_shape.get(shape) or self.overall
 
 
@@ -134,4 +136,6 @@ def _existing(parts: tuple[int, int, int]) -> tuple[date, ...]:
 
 def names_a_period(text: str) -> bool:
     """Whether the text names a month or a year without a day."""
-    return not find_dates(text) and bool(_PARTIAL.search(unicodedata.normalize("NFKC", text[:400]).casefold()))
+    return not find_dates(text) and bool(
+        _PARTIAL.search(unicodedata.normalize("NFKC", text[:400]).casefold())
+    )

@@ -27,7 +27,9 @@ class DecidedOn:
     ambiguities: list[str] = field(default_factory=list)
 
 
-def decided_on(document: Document, fields: list[WrittenField], status: StatusReading, entries: list[ChangelogEntry]) -> DecidedOn:
+def decided_on(
+    document: Document, fields: list[WrittenField], status: StatusReading, entries: list[ChangelogEntry]
+) -> DecidedOn:
     """Follows the order of trust; a date that can be read two ways stays None and is said to be so."""
     order = DateOrder.of_dates(_dates_of_file(document, fields, entries))
     for name in _LABELS:
@@ -42,7 +44,9 @@ def decided_on(document: Document, fields: list[WrittenField], status: StatusRea
     return _first_accepting(dated, order)
 
 
-def _dates_of_file(document: Document, fields: list[WrittenField], entries: list[ChangelogEntry]) -> list[FoundDate]:
+def _dates_of_file(
+    document: Document, fields: list[WrittenField], entries: list[ChangelogEntry]
+) -> list[FoundDate]:
     dates = [entry.found for entry in entries]
     for written in fields:
         if written.name in _LABELS or written.name == "status":

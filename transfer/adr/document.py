@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import codecs
 import re
 from dataclasses import dataclass, field
@@ -9,7 +10,7 @@ from pathlib import PurePosixPath
 
 from transfer.adr.frontmatter import FrontMatter, split_front_matter
 from transfer.adr.markup import outline_for
-from transfer.adr.markup.outline import Heading
+from transfer.adr.vocabulary import role_of
 
 _ESCAPED_BYTE = re.compile("[\udc80-\udcff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -55,7 +56,11 @@ def _decode_bytes(data: bytes, notes: list[str]) -> tuple[str, str]:
         pass
     sample = data[:4096]
     for offset, encoding in ((1, "utf-16-le"), (0, "utf-16-be")):
-        if len(sample) >= 8 and sample[offset::2].count(0) > 0.4 * (len(sample) // 2) and sample[1 - offset :: 2].count(0) == 0:
+        if (
+            len(sample) >= 8
+            and sample[offset::2].count(0) > 0.4 * (len(sample) // 2)
+            and sample[1 - offset :: 2].count(0) == 0
+        ):
             notes.append(f"no byte order mark; read as {encoding}")
             return data.decode(encoding, errors="replace"), encoding
     return _decode_legacy(data, notes)
@@ -76,8 +81,8 @@ def _decode_legacy(data: bytes, notes: list[str]) -> tuple[str, str]:
         else:
             notes.append("not UTF-8; read as GB 18030")
             return text, "gb18030"
-    text = _ESCAPED_BYTE.sub(lambda m: _windows_character(ord(m.group()) - 0xDC00), escaped) if multibyte > broken else None
-    if text is not None:
+    if multibyte > broken:
+        text = _ESCAPED_BYTE.sub(lambda m: _windows_character(ord(m.group()) - 0xDC00), escaped)
         notes.append(f"{broken} byte{'s' if broken > 1 else ''} not UTF-8, read as Windows-1252")
         return text, "utf-8"
     notes.append("not UTF-8; read as Windows-1252")
@@ -117,8 +122,6 @@ class Document:
     @property
     def preamble_end(self) -> int:
         """The line of the first heading that opens a part of the record rather than naming the record."""
-        from transfer.adr.vocabulary import role_of
-
         for index, section in enumerate(self.sections):
             role = role_of(section.heading)
             if role == "meta":
@@ -139,13 +142,17 @@ class Document:
         """The section's text with its sub-sections, without code blocks and comments."""
         return "\n".join(self.visible[section.start : section.last]).strip("\n")
 
+    def sections_between(self, first: int, last: int) -> list[Section]:
+        """The sections whose headings stand in these lines; sections are in order, so a search by halves does."""
+        low = bisect.bisect_left(self.sections, first, key=lambda s: s.first)
+        return self.sections[low : bisect.bisect_left(self.sections, last, key=lambda s: s.first)]
+
     def part(self, section: Section, text_from: int | None = None) -> Document:
         """The section alone as a document of its own, its heading first."""
         first, last = section.first if text_from is None else text_from, section.last
         sections = [
             Section(s.heading, s.level, s.first - first, s.start - first, s.end - first, None, s.last - first)
-            for s in self.sections
-            if first <= s.first < last
+            for s in self.sections_between(first, last)
         ]
         return Document(
             self.path,
@@ -177,10 +184,25 @@ def read_document(text: str, path: str) -> Document:
     suffix = PurePosixPath(path).suffix.lower()
     visible, headings = outline_for(suffix, lines, first)
     sections = [
-        Section(h.text, h.level, h.first, h.last + 1, headings[i + 1].first if i + 1 < len(headings) else len(lines))
+        Section(
+            h.text,
+            h.level,
+            h.first,
+            h.last + 1,
+            headings[i + 1].first if i + 1 < len(headings) else len(lines),
+        )
         for i, h in enumerate(headings)
     ]
-    return Document(path, text, lines, visible, link_parents(sections, len(lines)), front_matter, first, list(front_matter.notes))
+    return Document(
+        path,
+        text,
+        lines,
+        visible,
+        link_parents(sections, len(lines)),
+        front_matter,
+        first,
+        list(front_matter.notes),
+    )
 
 
-__all__ = ["DecodedText", "Document", "Heading", "Section", "decode", "link_parents", "read_document"]
+__all__ = ["DecodedText", "Document", "Section", "decode", "link_parents", "read_document"]

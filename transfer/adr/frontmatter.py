@@ -10,7 +10,9 @@ import yaml
 
 SIZE_LIMIT = 64 * 1024
 NESTING_LIMIT = 200
-_KEY_VALUE = re.compile(r"^([^\s#:\-\[{'\"|>][^:\n]{0,60}?|'[^'\n]{1,60}'|\"[^\"\n]{1,60}\")\s*:(?:\s+(.*))?$")
+_KEY_VALUE = re.compile(
+    r"^([^\s#:\-\[{'\"|>][^:\n]{0,60}?|'[^'\n]{1,60}'|\"[^\"\n]{1,60}\")\s*:(?:\s+(.*))?$"
+)
 _ITEM = re.compile(r"^\s*-\s+(.*)$")
 
 
@@ -34,9 +36,11 @@ class _PlainLoader(yaml.SafeLoader):
     """Composes nodes only; an anchor or alias is refused before anything can be expanded."""
 
     def compose_node(self, parent, index):  # type: ignore[no-untyped-def]
-        event = self.peek_event()
+        event = self.peek_event()  # type: ignore[no-untyped-call]
         if isinstance(event, yaml.events.AliasEvent) or getattr(event, "anchor", None) is not None:
-            raise _Refused("front matter with YAML anchors or aliases is read line by line, nothing is expanded")
+            raise _Refused(
+                "front matter with YAML anchors or aliases is read line by line, nothing is expanded"
+            )
         return super().compose_node(parent, index)
 
 
@@ -57,10 +61,16 @@ def split_front_matter(text: str) -> tuple[FrontMatter, int]:
     end = re.search(r"^(?:---|\.\.\.)[ \t]*$" if fence == "---" else r"^\+\+\+[ \t]*$", block, re.MULTILINE)
     if end is None:
         noted = len(text) > SIZE_LIMIT
-        return FrontMatter(notes=("front matter is not closed within 64 KiB and is read as text",) if noted else ()), 0
+        return FrontMatter(
+            notes=("front matter is not closed within 64 KiB and is read as text",) if noted else ()
+        ), 0
     raw = block[: end.start()]
-    fields, notes = (_read_toml(raw) if fence == "+++" else read_yaml(raw))
-    if not fields and raw.strip() and not all(line.lstrip().startswith("#") or not line.strip() for line in raw.split("\n")):
+    fields, notes = _read_toml(raw) if fence == "+++" else read_yaml(raw)
+    if (
+        not fields
+        and raw.strip()
+        and not all(line.lstrip().startswith("#") or not line.strip() for line in raw.split("\n"))
+    ):
         return FrontMatter(), 0  # a rule, text, and another rule
     after = text.count("\n", 0, head + 1 + end.end()) + 1
     return FrontMatter(fields, raw, tuple(notes)), after
@@ -140,7 +150,7 @@ def _read_lines(raw: str) -> dict[str, str | list[str]]:
 
 
 def _unquoted(value: str) -> str:
-    value = re.sub(r"\s+#\s.*$", "", value) if not value[:1] in {"'", '"'} else value
+    value = re.sub(r"\s+#\s.*$", "", value) if value[:1] not in {"'", '"'} else value
     if len(value) >= 2 and value[0] == value[-1] and value[0] in {"'", '"'}:
         return value[1:-1]
     return re.sub(r"^[&*!]\S+\s*", "", value)

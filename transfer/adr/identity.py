@@ -43,7 +43,9 @@ class Match:
 def fingerprint(path: str, title: str, number: str | None, body: str) -> Fingerprint:
     """The fingerprint of a record; white space and case of the body do not matter."""
     text = folded(body)
-    return Fingerprint(path, title, number, hashlib.sha256(text.encode("utf-8", "replace")).hexdigest(), _sketch(text))
+    return Fingerprint(
+        path, title, number, hashlib.sha256(text.encode("utf-8", "replace")).hexdigest(), _sketch(text)
+    )
 
 
 def fingerprint_of(record: ParsedRecord) -> Fingerprint:
@@ -66,7 +68,9 @@ def match_renames(now: Sequence[Fingerprint], then: Iterable[Fingerprint]) -> li
     """
     earlier = {record.path: record for record in then}
     matches = [
-        Match(record.path, record.path, "same path", similarity(record.shingles, earlier[record.path].shingles))
+        Match(
+            record.path, record.path, "same path", similarity(record.shingles, earlier[record.path].shingles)
+        )
         for record in now
         if record.path in earlier
     ]
@@ -88,7 +92,14 @@ def match_renames(now: Sequence[Fingerprint], then: Iterable[Fingerprint]) -> li
 
 
 def _plausible(new: Fingerprint, gone: list[Fingerprint]) -> list[Fingerprint]:
-    return [old for old in gone if old.digest == new.digest or _same_words(new.title, old.title) or new.shingles & old.shingles or _stem(new.path) == _stem(old.path)]
+    return [
+        old
+        for old in gone
+        if old.digest == new.digest
+        or _same_words(new.title, old.title)
+        or new.shingles & old.shingles
+        or _stem(new.path) == _stem(old.path)
+    ]
 
 
 def _compare(new: Fingerprint, old: Fingerprint) -> tuple[int, Match] | None:
@@ -147,5 +158,7 @@ def _stem(path: str) -> str:
     """The words of a file name without its number and kind."""
     path, _, anchor = path.partition("#")
     stem = anchor or posixpath.splitext(posixpath.basename(path))[0]
-    words = [w for w in _WORD.findall(folded(stem)) if not re.fullmatch(r"[0-9]+[xn]*|[xn]{2,}|adr|rfc|madr", w)]
+    words = [
+        w for w in _WORD.findall(folded(stem)) if not re.fullmatch(r"[0-9]+[xn]*|[xn]{2,}|adr|rfc|madr", w)
+    ]
     return " ".join(words) or stem

@@ -7,13 +7,17 @@ import re
 import unicodedata
 
 _IMAGE = re.compile(r"!\[([^\[\]\n]{0,300})\](?:\([^()\n]{0,1000}\)|\[[^\[\]\n]{0,200}\])")
-_LINK = re.compile(r"\[((?:[^\[\]\n]|\[[^\[\]\n]{0,200}\]){0,400})\](?:\([^()\n]{0,1000}(?:\([^()\n]{0,200}\)[^()\n]{0,200})?\)|\[[^\[\]\n]{0,200}\])")
+_LINK = re.compile(
+    r"\[((?:[^\[\]\n]|\[[^\[\]\n]{0,200}\]){0,400})\](?:\([^()\n]{0,1000}(?:\([^()\n]{0,200}\)[^()\n]{0,200})?\)|\[[^\[\]\n]{0,200}\])"
+)
 _REST_LINK = re.compile(r"`([^`<>\n]{1,300}?)\s*<[^<>`\n]{1,500}>`__?")
 _REST_ROLE = re.compile(r":[a-z][\w:+-]{1,30}:`([^`<>\n]{1,300}?)(?:\s*<[^<>`\n]{1,300}>)?`")
 _AUTOLINK = re.compile(r"<((?:https?|mailto):[^<>\s]{1,500})>")
 _TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,300}>")
 _STRUCK = re.compile(r"~~[^~\n]{1,500}~~|<(?:s|del|strike)>.{1,500}?</(?:s|del|strike)>", re.IGNORECASE)
-_EMPHASIS = re.compile(r"\*{1,3}(?=\S)([^*\n]{1,500}?)(?<=\S)\*{1,3}|(?<!\w)_{1,3}(?=\S)([^_\n]{1,500}?)(?<=\S)_{1,3}(?!\w)")
+_EMPHASIS = re.compile(
+    r"\*{1,3}(?=\S)([^*\n]{1,500}?)(?<=\S)\*{1,3}|(?<!\w)_{1,3}(?=\S)([^_\n]{1,500}?)(?<=\S)_{1,3}(?!\w)"
+)
 _ESCAPED = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|<>~$&'\"=:/@%^,;?])")
 _PLACEHOLDER = re.compile(
     r"^(?:\{[^{}]*\}|<[^<>]*>|\[[^\[\]]*\]|\$\{[^{}]*\}|\{\{[^{}]*\}\}|_{2,}|\.{3}|…|-+|\?+|x{2,}|n/?a\.?|none\.?|no|"
@@ -65,4 +69,4 @@ def unbraced(value: str) -> str:
 def is_placeholder(value: str) -> bool:
     """Whether a value stands for "nothing written": empty, N/A, none, TBD, or a template's own words in braces."""
     value = value.strip().strip("`*_\"' ")
-    return not value or len(value) < 400 and bool(_PLACEHOLDER.match(value))
+    return not value or (len(value) < 400 and bool(_PLACEHOLDER.match(value)))

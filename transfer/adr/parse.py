@@ -20,7 +20,10 @@ from transfer.adr.titles import FileName, Title, clean_title, read_file_name
 from transfer.adr.vocabulary import role_of
 
 NAME_LIMIT = 120
-_BOILERPLATE = re.compile(r"\b(?:optional|feel free|remove|configuration|config|front ?matter|yaml|template|see https?|metadata|lint\w*)\b|^[\w-]{1,30}:", re.IGNORECASE)
+_BOILERPLATE = re.compile(
+    r"\b(?:optional|feel free|remove|configuration|config|front ?matter|yaml|template|see https?|metadata|lint\w*)\b|^[\w-]{1,30}:",
+    re.IGNORECASE,
+)
 _NAMES_BETWEEN = re.compile(r"\s*(?:[,;、，；|\n]|<br\s?/?>|\s(?:and|und|et|y|e|&)\s)\s*")
 
 
@@ -38,7 +41,9 @@ def parse_file(data: bytes, path: str) -> ParsedFile:
         records = [_record(document.part(s), path, f"{path}#{anchors[s.first]}", blank) for s in sections]
         kind, why = kind_of(document, path, Title("log"), name, filled=True, heading="")
         if kind != "template":
-            return ParsedFile(path, "record", f"a log of {len(records)} decisions", records, decoded.encoding, notes)
+            return ParsedFile(
+                path, "record", f"a log of {len(records)} decisions", records, decoded.encoding, notes
+            )
         return ParsedFile(path, kind, why, [], decoded.encoding, notes)
     record, title, filled, heading = _read(document, path, path, name)
     kind, why = kind_of(document, path, title, name, filled=filled, heading=heading)
@@ -59,9 +64,11 @@ def _read(document: Document, path: str, key: str, name: FileName) -> tuple[Pars
     tables = [f.value for f in fields if f.name == "changelog"]
     decided = decided_on(document, fields, status, changelog_entries(document, tables))
     ambiguities += decided.ambiguities
-    number = title.number or name.number or _number_field(fields)
+    number = name.number or title.number or _number_field(fields)
     if title.number and name.number and title.number != name.number:
-        ambiguities.append(f"number {title.number} in the title, {name.number} in the file name: the title's is taken")
+        ambiguities.append(
+            f"number {title.number} in the title, {name.number} in the file name: the file name's is taken"
+        )
     references = references_of(document, fields, number)
     _note_superseded(status, references, ambiguities)
     record = ParsedRecord(
@@ -91,9 +98,11 @@ def _read(document: Document, path: str, key: str, name: FileName) -> tuple[Pars
     return record, own_heading, bool(status.status or decided.value or decided.written), heading
 
 
-def _title(document: Document, fields: list[WrittenField], name: FileName, ambiguities: list[str]) -> tuple[str, Title, str]:
+def _title(
+    document: Document, fields: list[WrittenField], name: FileName, ambiguities: list[str]
+) -> tuple[str, Title, str]:
     heading = ""
-    for index, section in enumerate(document.sections):
+    for index, section in enumerate(document.sections[:20]):
         if section.level > 1 and index > 0:
             break
         candidate = clean_title(section.heading, name.number)
@@ -107,7 +116,11 @@ def _title(document: Document, fields: list[WrittenField], name: FileName, ambig
         if written.name == "title" and written.form in {"front matter", "table", "line"}:
             candidate = clean_title(written.value, name.number)
             if not candidate.generic:
-                numbered = Title(candidate.text, candidate.number or first.number, candidate.designation or first.designation)
+                numbered = Title(
+                    candidate.text,
+                    candidate.number or first.number,
+                    candidate.designation or first.designation,
+                )
                 return heading or written.value, numbered, f"{written.form}: {written.label}"
     if comment := re.match(r"\s*# ?([^\s#][^\n]{2,200})\n", document.front_matter.raw):
         candidate = clean_title(comment.group(1), name.number)
@@ -116,7 +129,9 @@ def _title(document: Document, fields: list[WrittenField], name: FileName, ambig
             return heading, candidate, "front matter: comment"
     text = name.title or first.text or "Untitled decision"
     if heading:
-        ambiguities.append(f'heading "{plain(heading)[:80]}" is no title of its own: the title is the file name')
+        ambiguities.append(
+            f'heading "{plain(heading)[:80]}" is no title of its own: the title is the file name'
+        )
     elif name.title:
         ambiguities.append("no heading gives a title: the title is the file name")
     return heading, Title(text, first.number, first.designation, True), "file name"
@@ -136,7 +151,9 @@ def _status(fields: list[WrittenField], ambiguities: list[str]) -> tuple[StatusR
         elif chosen is None:
             chosen = reading, source
         elif reading.status != chosen[0].status:
-            ambiguities.append(f'status is "{_short(chosen[0].written)}" ({chosen[1]}) and "{_short(reading.written)}" ({source}): the first is taken')
+            ambiguities.append(
+                f'status is "{_short(chosen[0].written)}" ({chosen[1]}) and "{_short(reading.written)}" ({source}): the first is taken'
+            )
     reading, source = chosen or unread or (StatusReading(), "")
     if chosen is None and unread is None:
         reading.written = ""
@@ -173,7 +190,13 @@ def _people(fields: list[WrittenField], name: str) -> list[str]:
             continue
         for part in _NAMES_BETWEEN.split("\n".join(plain(line) for line in written.value[:4000].split("\n"))):
             person = unbraced(re.sub(r"^\s*[-*+]\s+", "", part)).strip(" .:-*")
-            if person and len(person) <= NAME_LIMIT and not is_placeholder(part) and person not in people and not person.startswith(("list ", "{", "[")):
+            if (
+                person
+                and len(person) <= NAME_LIMIT
+                and not is_placeholder(part)
+                and person not in people
+                and not person.startswith(("list ", "{", "["))
+            ):
                 people.append(person)
     return people[:100]
 
@@ -194,8 +217,12 @@ def _tags(fields: list[WrittenField]) -> list[str]:
 def _form(document: Document, fields: list[WrittenField], status_source: str, decided: DecidedOn) -> str:
     headings = {folded(section.heading) for section in document.sections}
     roles = {role_of(section.heading) for section in document.sections}
-    if document.front_matter and any(f.form == "front matter" and f.name in {"status", "date"} for f in fields):
-        return "front matter" + (" (MADR)" if {"context and problem statement", "decision outcome"} & headings else "")
+    if document.front_matter and any(
+        f.form == "front matter" and f.name in {"status", "date"} for f in fields
+    ):
+        return "front matter" + (
+            " (MADR)" if {"context and problem statement", "decision outcome"} & headings else ""
+        )
     if any(f.form == "table" and f.name in {"status", "date"} for f in fields):
         return "metadata table"
     if "context and problem statement" in headings or "decision outcome" in headings:

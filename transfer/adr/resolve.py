@@ -13,7 +13,11 @@ from transfer.adr.inline import folded
 from transfer.adr.records import ParsedFile, ParsedRecord, Reference, Relation
 
 # A passive relation is the active one of the other record.
-_TURNED: dict[Relation, Relation] = {"SUPERSEDED_BY": "SUPERSEDES", "AMENDED_BY": "AMENDS", "DEPRECATED_BY": "DEPRECATES"}
+_TURNED: dict[Relation, Relation] = {
+    "SUPERSEDED_BY": "SUPERSEDES",
+    "AMENDED_BY": "AMENDS",
+    "DEPRECATED_BY": "DEPRECATES",
+}
 _ORDER: tuple[Relation, ...] = ("SUPERSEDES", "DEPRECATES", "AMENDS", "RELATES_TO")
 
 
@@ -100,7 +104,11 @@ class RecordIndex:
             return ([record], "") if record else ([], "no such section in the file")
         base = posixpath.dirname(source.path)
         tries = [path.lstrip("/")] if path.startswith("/") else [posixpath.join(base, path), path]
-        tries += [f"{one}{suffix}" for one in tries for suffix in (".md", ".rst", ".adoc", "/README.md", "/index.md")]
+        tries += [
+            f"{one}{suffix}"
+            for one in tries
+            for suffix in (".md", ".rst", ".adoc", "/README.md", "/index.md")
+        ]
         for one in map(posixpath.normpath, tries):
             key = _same_case(one)
             if anchor and (record := self._by_key.get(f"{key}#{_same_case(anchor)}")):
@@ -109,14 +117,21 @@ class RecordIndex:
                 records = self._by_path[key]
                 if len(records) == 1:
                     return records, ""
-                return [], f"the file is no record ({self.kinds[key]})" if not records else "the file has several records"
+                return (
+                    [],
+                    f"the file is no record ({self.kinds[key]})"
+                    if not records
+                    else "the file has several records",
+                )
         name = _same_case(posixpath.basename(path))
         found = self._nearest(source, self._by_name.get(name, []) or self._by_name.get(f"{name}.md", []))
         if len(found) == 1 and name not in {"readme.md", "index.md"}:
             return found, ""
         return [], "no such file among those read"
 
-    def _by_reference_number(self, source: ParsedRecord, reference: Reference) -> tuple[list[ParsedRecord], str]:
+    def _by_reference_number(
+        self, source: ParsedRecord, reference: Reference
+    ) -> tuple[list[ParsedRecord], str]:
         written = _compact(reference.designation)
         exact = self._nearest(source, self._by_designation.get(written, []))
         if len(exact) == 1:
@@ -136,7 +151,11 @@ class RecordIndex:
     def _nearest(source: ParsedRecord, records: list[ParsedRecord]) -> list[ParsedRecord]:
         """Those that share the longest path with the source: its folder before another project's."""
         if len(records) < 2:
-            return records if not records or _shared(source.path, records[0].path) or _one_tree(source, records[0]) else []
+            return (
+                records
+                if not records or _shared(source.path, records[0].path) or _one_tree(source, records[0])
+                else []
+            )
         near = max(_shared(source.path, record.path) for record in records)
         if near == 0 and "/" in source.path:
             return []
@@ -152,7 +171,9 @@ def resolve(files: Iterable[ParsedFile]) -> Resolution:
         for reference in record.references:
             found, why = index.find(record, reference)
             if len(found) != 1:
-                resolution.missing.append(Missing(record.key, reference, why or "more than one record can be meant"))
+                resolution.missing.append(
+                    Missing(record.key, reference, why or "more than one record can be meant")
+                )
                 continue
             if found[0].key != record.key:
                 source, target = record.key, found[0].key

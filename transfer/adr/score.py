@@ -72,7 +72,9 @@ def score_files(files: list[ParsedFile], rows: dict[str, dict[str, str]]) -> Sco
     for path, row in rows.items():
         parsed = by_path.get(path)
         if parsed is None or not parsed.records:
-            score.not_imported.append(f"{path}: {parsed.kind + ', ' + parsed.why if parsed else 'no such file'}")
+            score.not_imported.append(
+                f"{path}: {parsed.kind + ', ' + parsed.why if parsed else 'no such file'}"
+            )
         _compare(score, path, row, parsed.records[0] if parsed and parsed.records else None)
     return score
 
@@ -122,19 +124,25 @@ def report(score: Score) -> Iterable[str]:
     supersedes = [edge for edge in resolution.edges if edge.relation == "SUPERSEDES"]
     strong = [m for m in resolution.missing if m.reference.relation != "RELATES_TO"]
     yield f"links: {len(resolution.edges)} ({len(supersedes)} SUPERSEDES); not resolved: {len(resolution.missing)} ({len(strong)} other than RELATES_TO)"
-    yield from (f"  not resolved: {m.source} {m.reference.relation} \"{m.reference.written}\": {m.why}" for m in strong)
+    yield from (
+        f'  not resolved: {m.source} {m.reference.relation} "{m.reference.written}": {m.why}' for m in strong
+    )
 
 
 def main(arguments: list[str]) -> int:
     """Prints the score; exit code 0 where every field is at least 97 % right and the files are the expected ones."""
     if not arguments:
-        print(__doc__, file=sys.stderr)
+        sys.stderr.write(f"{__doc__}\n")
         return 2
     folder = Path(arguments[0])
     expected = Path(arguments[1]) if len(arguments) > 1 else folder / "expected.tsv"
     score = score_folder(folder, expected)
-    print("\n".join(report(score)))
-    good = all(score.share(name) >= 97 for name in FIELDS) and not score.not_imported and not score.imported_besides
+    sys.stdout.write("\n".join(report(score)) + "\n")
+    good = (
+        all(score.share(name) >= 97 for name in FIELDS)
+        and not score.not_imported
+        and not score.imported_besides
+    )
     return 0 if good else 1
 
 

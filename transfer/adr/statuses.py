@@ -18,10 +18,15 @@ _LEAD_IN = re.compile(
     r"(?:is|was|has been|have been|are|now|currently|still|officially|provisionally|tentatively|conditionally|fully|partially|partly|mostly|"
     r"initially|to be|been|marked as|we have|it is|it was)\s+|[\W_]+)+"
 )  # fmt: skip
-_RELATION_ONLY = re.compile(r"(?:supersedes|supercedes|replaces|amends|amended by|clarifies|clarified by|extends|n/a|none|-)\b")
+_RELATION_ONLY = re.compile(
+    r"(?:supersedes|supercedes|replaces|amends|amended by|clarifies|clarified by|extends|n/a|none|-)\b"
+)
 _PARTLY = re.compile(r"\b(?:partial(?:ly)?|partly|in part|mostly|provisional(?:ly)?|tentative(?:ly)?)\b|部分")
 _SEPARATORS = re.compile(r"\||/|／|｜|、|;|,|，|\bor\b|\bou\b|\boder\b|\bo\b|或")
-_PLACEHOLDER_WORDS = re.compile(r"y{2,4}[-/.]m{2}[-/.]d{2}|d{2}[-/.]m{2}[-/.]y{2,4}|adr[- ]?(?:x{2,}|n{2,})|\.\.\.|…|\[?what is the status|choose one|one of\b|must be\b|may be \"?proposed|status of (?:this|the) (?:adr|decision)\?", re.IGNORECASE)
+_PLACEHOLDER_WORDS = re.compile(
+    r"y{2,4}[-/.]m{2}[-/.]d{2}|d{2}[-/.]m{2}[-/.]y{2,4}|adr[- ]?(?:x{2,}|n{2,})|\.\.\.|…|\[?what is the status|choose one|one of\b|must be\b|may be \"?proposed|status of (?:this|the) (?:adr|decision)\?",
+    re.IGNORECASE,
+)
 
 
 @dataclass
@@ -56,15 +61,22 @@ def read_status(written: str) -> StatusReading:
             if chosen is None:
                 reading.unfilled = True
                 continue
-            reading.ambiguities.append(f'status is picked from a list of choices by its markup: "{plain(raw)[:120]}"')
-            line = chosen
+            reading.ambiguities.append(
+                f'status is picked from a list of choices by its markup: "{plain(raw)[:120]}"'
+            )
+            lines.append(chosen)
+            continue
         lines.append(line)
     _settle(reading, lines)
     return reading
 
 
 def _statement_lines(written: str) -> list[str]:
-    lines = [line for line in written.split("\n") if line.strip() and not re.fullmatch(r"\s*(?:-{3,}|\*{3,}|_{3,}|={3,})\s*", line)]
+    lines = [
+        line
+        for line in written.split("\n")
+        if line.strip() and not re.fullmatch(r"\s*(?:-{3,}|\*{3,}|_{3,}|={3,})\s*", line)
+    ]
     unquoted = [line for line in lines if not line.lstrip().startswith(">")]
     lines = unquoted or [_QUOTE.sub("", line) for line in lines]
     boxes = [line for line in lines if _BOX.match(line)]
@@ -81,7 +93,9 @@ def _line(raw: str) -> _Line | None:
     dates = find_dates(text)
     without_dates = text
     for found in reversed(dates):
-        without_dates = without_dates[: found.start] + " " * (found.end - found.start) + without_dates[found.end :]
+        without_dates = (
+            without_dates[: found.start] + " " * (found.end - found.start) + without_dates[found.end :]
+        )
     words = find_status_words(without_dates)
     opening = _LEAD_IN.sub("", without_dates)
     leads = bool(words) and opening.startswith(words[0].text)
@@ -102,7 +116,12 @@ def _is_choice(line: _Line, raw: str) -> bool:
     if len(kinds) >= 3 and bare >= 3:
         return True
     # "proposed / accepted" is a choice; "accepted / implemented" is one status said twice.
-    return len(kinds) >= 2 and len(pieces) == bare and bool(re.search(r"[/／]|\bor\b|或", line.text)) and not line.dates
+    return (
+        len(kinds) >= 2
+        and len(pieces) == bare
+        and bool(re.search(r"[/／]|\bor\b|或", line.text))
+        and not line.dates
+    )
 
 
 def _chosen_of(raw: str) -> _Line | None:
@@ -115,23 +134,22 @@ def _chosen_of(raw: str) -> _Line | None:
 
 
 def _settle(reading: StatusReading, lines: list[_Line]) -> None:
-    for line in lines:
-        for found, status in _dated_statuses(line):
-            reading.dated.append((found, status))
-    stated = [line for line in lines if line.words and line.leads and not line.dates]
-    undated_first = next((line for line in lines if line.words and not line.dates), None)
+    reading.dated = [pair for each in lines for pair in _dated_statuses(each)]
+    stated = [each for each in lines if each.words and each.leads and not each.dates]
+    undated_first = next((each for each in lines if each.words and not each.dates), None)
     if len(reading.dated) > 1 or (reading.dated and not stated):
         in_order = reading.dated
         days = [min(found.readings) for found, _ in in_order]
+        latest = max(days)
         if days[0] > days[-1]:
             in_order = in_order[::-1]  # newest first
-        reading.status = max(in_order, key=lambda item: min(item[0].readings))[1] if len(set(days)) > 1 else in_order[-1][1]
-        latest = max(days)
         reading.status = [status for found, status in in_order if min(found.readings) == latest][-1]
         if stated and stated[0].words[0].status != reading.status:
-            reading.ambiguities.append(f'dated statuses end with {reading.status}, an undated line says "{stated[0].text[:80]}"')
+            reading.ambiguities.append(
+                f'dated statuses end with {reading.status}, an undated line says "{stated[0].text[:80]}"'
+            )
         return
-    line = stated[0] if stated else undated_first
+    line: _Line | None = stated[0] if stated else undated_first
     if line is None:
         if reading.dated:
             reading.status = reading.dated[-1][1]
@@ -151,9 +169,13 @@ def _later_words(reading: StatusReading, chosen: _Line, lines: list[_Line]) -> N
     """A decision that was accepted and then replaced says both; the last state it names holds."""
     for line in lines:
         own = line is chosen
-        candidates = line.words[1:] if own else (line.words[:1] if line.leads or len(line.text.split()) <= 4 else [])
+        candidates = (
+            line.words[1:] if own else (line.words[:1] if line.leads or len(line.text.split()) <= 4 else [])
+        )
         for word in candidates:
-            if word.status == reading.status or (own and reading.status == PENDING and word.status != SUPERSEDED):
+            if word.status == reading.status or (
+                own and reading.status == PENDING and word.status != SUPERSEDED
+            ):
                 continue
             if word.status == SUPERSEDED and len(line.text) < 300 and not _PARTLY.search(line.text):
                 reading.status = SUPERSEDED
@@ -163,7 +185,9 @@ def _later_words(reading: StatusReading, chosen: _Line, lines: list[_Line]) -> N
                 reading.ambiguities.append(f'status {reading.status} is followed by "{line.text[:80]}"')
                 return
             if not own and short and lines.index(line) > lines.index(chosen):
-                reading.ambiguities.append(f"several undated statuses, {reading.status} and then {word.status}: the last is taken")
+                reading.ambiguities.append(
+                    f"several undated statuses, {reading.status} and then {word.status}: the last is taken"
+                )
                 reading.status = word.status
             elif own and short and word.status not in {PENDING, ACCEPTED}:
                 reading.status = word.status
@@ -173,7 +197,12 @@ def _dated_statuses(line: _Line) -> list[tuple[FoundDate, str]]:
     if not line.dates or not line.words or not (line.leads or len(line.text) < 200):
         return []
     if len(line.dates) == 1:
-        return [(line.dates[0], line.words[-1].status if line.words[-1].status == SUPERSEDED else line.words[0].status)]
+        return [
+            (
+                line.dates[0],
+                line.words[-1].status if line.words[-1].status == SUPERSEDED else line.words[0].status,
+            )
+        ]
     pairs: list[tuple[FoundDate, str]] = []
     date_first = line.dates[0].start < line.words[0].start
     for index, found in enumerate(line.dates):

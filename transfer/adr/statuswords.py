@@ -68,7 +68,9 @@ _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _LATIN = "|".join(re.escape(w) for w in sorted(_STATUS_OF, key=len, reverse=True) if not _CJK.search(w))
 _IDEOGRAPHS = "|".join(re.escape(w) for w in sorted(_STATUS_OF, key=len, reverse=True) if _CJK.search(w))
 _PATTERN = re.compile(rf"(?<!\w)(?<!\w-)(?:{_LATIN})(?!\w)|(?<![a-z])(?:{_IDEOGRAPHS})")
-_NOT_YET = re.compile(r"(?:not yet(?: been)?|yet to be|to be|awaiting|waiting to be|pending|until|once|if|when|unless)\s+$|尚未$|未被?$|待$|noch nicht\s$|pas encore\s$")
+_NOT_YET = re.compile(
+    r"(?:not yet(?: been)?|yet to be|to be|awaiting|waiting to be|pending|until|once|if|when|unless)\s+$|尚未$|未被?$|待$|noch nicht\s$|pas encore\s$"
+)
 _NOT = re.compile(r"(?:\bnot(?: been)?|\bnever|\bnicht|\bpas|\bno|\bnão)\s+$|不$")
 _DEED = re.compile(r"^\s*\S{0,3}\s*(?:adrs?\b|\[)")
 
@@ -95,7 +97,11 @@ def find_status_words(text: str) -> list[StatusWord]:
         elif status == ACCEPTED and _NOT.search(before):
             if found:
                 continue
-            status = PENDING if match.group() in {"implemented", "complete", "completed", "done", "final", "finalized"} else REJECTED
+            status = (
+                PENDING
+                if match.group() in {"implemented", "complete", "completed", "done", "final", "finalized"}
+                else REJECTED
+            )
         elif status == SUPERSEDED and _NOT.search(before):
             continue
         found.append(StatusWord(match.start(), match.group(), status))

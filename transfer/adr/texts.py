@@ -17,7 +17,11 @@ def parts_of(document: Document) -> dict[str, str]:
     roles: list[str | None] = []
     collected: dict[str, list[str]] = {part: [] for part in PARTS}
     for index, section in enumerate(document.sections):
-        own = role_of(section.heading) if not (index == 0 and section.level == 1 and section.parent is None) else None
+        own = (
+            role_of(section.heading)
+            if not (index == 0 and section.level == 1 and section.parent is None)
+            else None
+        )
         inherited = roles[section.parent] if section.parent is not None else None
         if own in {"status", "date"} and inherited in PARTS:
             own = None
@@ -29,7 +33,9 @@ def parts_of(document: Document) -> dict[str, str]:
                 _labelled_parts(document, section.start, section.end, collected)
             continue
         headed = own is None or own == inherited
-        block = f"{'#' * min(section.level, 6)} {section.heading}\n\n{text}".strip() if headed else text.strip()
+        block = (
+            f"{'#' * min(section.level, 6)} {section.heading}\n\n{text}".strip() if headed else text.strip()
+        )
         if block:
             collected[role].append(block)
     if not document.sections or document.sections[0].first > document.first:
@@ -60,5 +66,9 @@ def _opens(line: str) -> tuple[str | None, str]:
         return None, ""
     if match := _BOLD_LINE.match(line):
         return role_of(match.group(1)), ""
-    pair = labelled(line) if ("**" in line[:80] or "__" in line[:80] or ":" in line[:40] or "：" in line[:40]) else None
+    pair = (
+        labelled(line)
+        if ("**" in line[:80] or "__" in line[:80] or ":" in line[:40] or "：" in line[:40])
+        else None
+    )
     return (role_of(pair[0]), pair[1]) if pair else (None, "")

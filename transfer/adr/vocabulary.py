@@ -18,7 +18,7 @@ FIELD_LABELS = _table(
         "决策状态|estado|estatus|situação|statut|stato|статус|состояние|ステータス|状況|상태|stand|zustand|"
         "durum|tila|stav|stan|estado atual|estado actual",
         "date": "date|adr date|日期|时间|日付|날짜|fecha|data|datum|дата|päivämäärä|tarih|dato|day",
-        "decided": "decided|decided on|decision date|date decided|date of decision|decision made|decided at|"
+        "decided": "decided|decided on|决策时间|决定时间|决定日期|通过时间|決定日時|decision date|date decided|date of decision|decision made|decided at|"
         "决策日期|決定日|決定日付|结论日期|fecha de decisión|data da decisão|date de décision|entscheidungsdatum|"
         "дата решения|date de la décision",
         "accepted_on": "accepted|accepted on|date accepted|approved|approved on|approval date|acceptance date|"
@@ -26,10 +26,10 @@ FIELD_LABELS = _table(
         "created": "created|created on|created at|date created|creation date|proposed on|date proposed|drafted|"
         "proposed date|start date|date raised|raised on|submitted|创建日期|创建时间|提议日期|作成日|"
         "fecha de creación|data de criação|date de création|erstellt|erstellt am|published|published on|pubdate",
-        "updated": "updated|last updated|last modified|modified|updated on|updated at|last update|last updated on|"
+        "updated": "updated|最終更新|最終更新日|最后修改|修订日期|last updated|last modified|modified|updated on|updated at|last update|last updated on|"
         "date updated|last_updated|lastmod|更新日期|最后更新|更新日|última actualización|última atualização|"
         "letzte änderung|zuletzt aktualisiert|revised|last reviewed|last edited",
-        "deciders": "decider|deciders|decision maker|decision makers|decision-makers|decision-maker|decided by|"
+        "deciders": "decider|deciders|决策方|决定者|批准者|承認者|decision maker|decision makers|decision-makers|decision-maker|decided by|"
         "approver|approvers|approved by|decision owner|decision taken by|决策者|决策人|批准人|決定者|decisores|"
         "responsables|responsáveis|entscheider|décideurs|принявшие решение|accepted by|beslutningstakere",
         "authors": "author|authors|author(s)|written by|proposer|proposed by|owner|owners|contact|submitter|"
@@ -58,6 +58,12 @@ FIELD_LABELS = _table(
         "nav_order|description|sidebar_label|slug|permalink|weight|group|type|target release|review date|字段",
     }
 )
+
+
+def words_of(words: str) -> frozenset[str]:
+    """The words of a line as a set."""
+    return frozenset(words.split())
+
 
 # Which part of a record a heading opens. "meta" opens a block that holds labels, "none" opens nothing kept apart.
 SECTION_ROLES = _table(
@@ -127,7 +133,24 @@ SECTION_ROLES = _table(
 CORE_ROLES = frozenset({"status", "context", "decision", "rationale", "alternatives", "consequences"})
 
 # Short names of the kind of document; with a number behind them they are a prefix, never a title.
-KIND_ACRONYMS = ("MADR", "LADR", "AADR", "AgDR", "ADRs", "ADR", "RFC", "RFD", "ADD", "DDR", "EDR", "TDR", "PDR", "DR", "AD", "KDD")
+KIND_ACRONYMS = (
+    "MADR",
+    "LADR",
+    "AADR",
+    "AgDR",
+    "ADRs",
+    "ADR",
+    "RFC",
+    "RFD",
+    "ADD",
+    "DDR",
+    "EDR",
+    "TDR",
+    "PDR",
+    "DR",
+    "AD",
+    "KDD",
+)
 KIND_PHRASES = (
     "any decision record", "architecture decision records", "architecture decision record", "architectural decision records",
     "architectural decision record", "architecture decisions", "architectural decisions", "architecture decision log",
@@ -143,13 +166,15 @@ KIND_PHRASES = (
     "запись архитектурного решения", "записи архитектурных решений", "arkitekturbeslutning", "arkitekturbeslut",
 )  # fmt: skip
 
-TEMPLATE_WORDS = frozenset(
-    "template templates tmpl boilerplate skeleton plantilla plantillas vorlage vorlagen modele modèle gabarit modelo "
-    "模板 模版 テンプレート 템플릿 шаблон szablon sjabloon mall mal".split()
+TEMPLATE_WORDS = words_of(
+    "template templates tmpl boilerplate skeleton plantilla plantillas vorlage vorlagen modele "
+    "modèle gabarit modelo 模板 模版 テンプレート 템플릿 шаблон szablon sjabloon mall mal"
 )
 
 _MARKUP = re.compile(r"[*_`#~\[\]{}<>|\\\"“”]+")
-_NUMBERING = re.compile(r"^(?:[0-9]{1,3}(?:\.[0-9]{1,3}){0,3}[.)、]?|[ivx]{1,5}[.)]|[a-z][.)]|[一二三四五六七八九十]{1,3}[、.])\s*(?=\D)")
+_NUMBERING = re.compile(
+    r"^(?:[0-9]{1,3}(?:\.[0-9]{1,3}){0,3}[.)、]?|[ivx]{1,5}[.)]|[a-z][.)]|[一二三四五六七八九十]{1,3}[、.])\s*(?=\D)"
+)
 _PARENTHESIS = re.compile(r"\s*[(（][^()（）]{0,200}[)）]")
 _HYPHENS = re.compile(r"[\s_\-]+")
 
@@ -168,7 +193,12 @@ def normalised_label(written: str) -> str:
 def field_of(label: str) -> str | None:
     """The field a metadata label names, or None where the label is not known."""
     text = normalised_label(label)
-    for candidate in (text, _HYPHENS.sub(" ", text), _PARENTHESIS.sub("", text).strip(), re.sub(r"\(s\)$", "s", text)):
+    for candidate in (
+        text,
+        _HYPHENS.sub(" ", text),
+        _PARENTHESIS.sub("", text).strip(),
+        re.sub(r"\(s\)$", "s", text),
+    ):
         if candidate in FIELD_LABELS:
             return FIELD_LABELS[candidate]
     # Two languages side by side, "状态 / Status" or "Status (状态)".

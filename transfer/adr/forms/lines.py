@@ -14,7 +14,9 @@ _LABELLED = re.compile(
     r"^(?P<open>\*{1,3}|_{1,3}|`|<(?:b|strong)>)?\s?(?P<label>[^\s*_`:：|<>][^*`:：|<>\n]{0,48}?)\s?"
     r"(?:(?P<inside>[:：])\s?(?:\*{1,3}|_{1,3}|`|</(?:b|strong)>)?|(?:\*{1,3}|_{1,3}|`|</(?:b|strong)>)\s?[:：])(?P<value>.*)$"
 )
-_SPACED = re.compile(r"^(?:\*{2}|__|<(?:b|strong)>)(?P<label>[^*_:<>\n]{2,40})(?:\*{2}|__|</(?:b|strong)>)\s*(?:[-–—=]\s+|\s)(?P<value>\S.*)$")
+_SPACED = re.compile(
+    r"^(?:\*{2}|__|<(?:b|strong)>)(?P<label>[^*_:<>\n]{2,40})(?:\*{2}|__|</(?:b|strong)>)\s*(?:[-–—=]\s+|\s)(?P<value>\S.*)$"
+)
 _REST_FIELD = re.compile(r"^:(?P<label>[A-Za-z][\w -]{0,40}):\s*(?P<value>.*)$")
 _LABEL_ALONE = re.compile(r"^(?:\*{2}|__)(?P<label>[^*_\n]{2,40})(?:\*{2}|__)\s*$")
 _BULLET = re.compile(r"^\s{0,12}(?:>\s{0,4})?[-*+•]\s+(?P<item>.*)$")

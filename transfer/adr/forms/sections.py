@@ -9,6 +9,7 @@ from transfer.adr.forms.field import WrittenField
 from transfer.adr.vocabulary import role_of
 
 _IN_HEADING = re.compile(r"^\W{0,6}([\w ]{2,30}?)\W{0,3}(?:[:：]|\s[-–—])\s*(\S.*)$")
+FIELD_LIMIT = 50
 _NAMES = {"status": "status", "date": "date", "tags": "tags"}
 
 
@@ -16,6 +17,8 @@ def read(document: Document) -> list[WrittenField]:
     """The text of each such section; the first one filled counts."""
     found: list[WrittenField] = []
     for section in document.sections:
+        if len(found) >= FIELD_LIMIT:
+            break
         name, value = _field(document, section)
         if name is not None:
             found.append(WrittenField(name, section.heading, value, "section", section.first))
@@ -34,5 +37,7 @@ def _field(document: Document, section: Section) -> tuple[str | None, str]:
         return _NAMES[str(role_of(inline.group(1)))], inline.group(2) + "\n" + document.visible_text(section)
     if role == "people":
         name = "deciders" if re.search("decid|decision|决策", section.heading.casefold()) else "authors"
-        return (None, "") if "review" in section.heading.casefold() else (name, document.visible_text(section))
+        return (
+            (None, "") if "review" in section.heading.casefold() else (name, document.visible_text(section))
+        )
     return None, ""

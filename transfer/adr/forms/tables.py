@@ -16,6 +16,9 @@ _HTML_CELL = re.compile(r"<t[dh][^<>]{0,200}>(.{0,2000}?)</t[dh]>", re.IGNORECAS
 _LIST_TABLE = re.compile(r"^\s*\.\. (?:list-table|csv-table)::")
 _LIST_ROW = re.compile(r"^\s*(\*\s+-|-)\s+(.*)$")
 ROW_LIMIT = 60
+_ALSO_VALUES = frozenset(
+    {None, "accepted_on", "decided", "created", "updated", "other", "supersedes", "amends"}
+)
 
 
 def read(document: Document) -> list[WrittenField]:
@@ -30,7 +33,11 @@ def read(document: Document) -> list[WrittenField]:
 def metadata_ranges(document: Document) -> list[tuple[int, int]]:
     """Line ranges where metadata stands: the preamble, and sections headed "Metadata" and the like."""
     ranges = [(document.first, min(document.preamble_end, document.first + 400))]
-    ranges += [(s.start, min(s.last, s.start + 200)) for s in document.sections if role_of(s.heading) == "meta" and s.first >= ranges[0][1]]
+    ranges += [
+        (s.start, min(s.last, s.start + 200))
+        for s in document.sections
+        if role_of(s.heading) == "meta" and s.first >= ranges[0][1]
+    ]
     return ranges
 
 
@@ -66,7 +73,9 @@ def cells_of(line: str) -> list[str]:
 def _other_tables(document: Document, first: int, last: int) -> Iterator[list[Row]]:
     text = "\n".join(document.visible[first:last])
     if "<tr" in text.lower():
-        rows = [(first, [c.strip() for c in _HTML_CELL.findall(row)]) for row in _HTML_ROW.findall(text[:40000])]
+        rows = [
+            (first, [c.strip() for c in _HTML_CELL.findall(row)]) for row in _HTML_ROW.findall(text[:40000])
+        ]
         if rows:
             yield rows[:ROW_LIMIT]
     rows = []
@@ -92,7 +101,8 @@ def _across(rows: list[Row]) -> list[WrittenField]:
     # "Status | Accepted" has one label in its first row; a header of labels has two or more.
     if len(rows) < 2 or len(known) < 2 or all(name == "other" for name in known) or len(header) < 2:
         return []
-    if any(field_of(row[0]) for _, row in rows[1:] if row):
+    # "Accepted" in a cell below is a status; "Date" there is a label, and the table reads down.
+    if any(field_of(row[0]) not in _ALSO_VALUES for _, row in rows[1:] if row):
         return []
     found: list[WrittenField] = []
     for line, row in rows[1:]:
@@ -102,7 +112,15 @@ def _across(rows: list[Row]) -> list[WrittenField]:
     if len(rows) > 2:  # a history: one row a state
         entries = [" ".join(row) for _, row in rows[1:]]
         found = [f for f in found if f.name not in {"status", "date"}]
-        found.append(WrittenField("status" if "status" in known else "changelog", "table", "\n".join(entries), "table", rows[1][0]))
+        found.append(
+            WrittenField(
+                "status" if "status" in known else "changelog",
+                "table",
+                "\n".join(entries),
+                "table",
+                rows[1][0],
+            )
+        )
     return found
 
 

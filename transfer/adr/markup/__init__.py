@@ -12,7 +12,9 @@ _OUTLINES: dict[str, Outline] = {
     ".asciidoc": asciidoc.outline,
     ".asc": asciidoc.outline,
 }
-TEXT_SUFFIXES = frozenset({*_OUTLINES, ".md", ".markdown", ".mdx", ".mkd", ".mdown", ".mdwn", ".txt", ".text", ".qmd", ".rmd", ""})
+TEXT_SUFFIXES = frozenset(
+    {*_OUTLINES, ".md", ".markdown", ".mdx", ".mkd", ".mdown", ".mdwn", ".txt", ".text", ".qmd", ".rmd", ""}
+)
 
 
 def outline_for(suffix: str, lines: list[str], first: int) -> tuple[list[str], list[Heading]]:

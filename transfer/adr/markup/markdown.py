@@ -9,7 +9,9 @@ from transfer.adr.markup.outline import Heading
 _FENCE = re.compile(r"^(?:[ ]{0,3}|\s*(?:[-*+]|[0-9]{1,9}[.)])\s+|[ \t>]{0,12})(`{3,}|~{3,})(.*)$")
 _ATX = re.compile(r"^ {0,3}(#{1,6})(?:[ \t]+|(?=[^\s#!\[\]0-9{]))(.*)$")
 _SETEXT = re.compile(r"^ {0,3}(=+|-{2,})[ \t]*$")
-_NOT_A_PARAGRAPH = re.compile(r"^(?:\s*[-*+>|]|\s*[0-9]{1,9}[.)]\s|\s*#|\s{4,}|\s*$|\s*<|\s*\[[^\]]{1,80}\]:)")
+_NOT_A_PARAGRAPH = re.compile(
+    r"^(?:\s*[-*+>|]|\s*[0-9]{1,9}[.)]\s|\s*#|\s{4,}|\s*$|\s*<|\s*\[[^\]]{1,80}\]:)"
+)
 _CLOSING_HASHES = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
 _ATTRIBUTES = re.compile(r"[ \t]*\{(?:#|:|\.)[^{}\n]{0,80}\}[ \t]*$")
 _HTML_HEADING = re.compile(r"^\s*<h([1-6])[^<>]{0,200}>(.{1,400}?)</h\1>\s*$", re.IGNORECASE)
@@ -78,11 +80,23 @@ def outline(lines: list[str], first: int) -> tuple[list[str], list[Heading]]:
                 continue  # a #tag
             text = _ATTRIBUTES.sub("", _CLOSING_HASHES.sub("", atx.group(2))).strip()
             headings.append(Heading(text, len(atx.group(1)), number, number))
-        elif (under := _SETEXT.match(line)) and number > first and not _NOT_A_PARAGRAPH.match(visible[number - 1]):
-            alone = number - 2 < first or not visible[number - 2].strip() or (headings and headings[-1].last == number - 2)
+        elif (
+            (under := _SETEXT.match(line))
+            and number > first
+            and not _NOT_A_PARAGRAPH.match(visible[number - 1])
+        ):
+            alone = (
+                number - 2 < first
+                or not visible[number - 2].strip()
+                or (headings and headings[-1].last == number - 2)
+            )
             if alone and len(visible[number - 1]) < 400:
                 level = 1 if under.group(1)[0] == "=" else 2
                 headings.append(Heading(visible[number - 1].strip(), level, number - 1, number))
         elif line.lstrip()[:2].lower() == "<h" and (html := _HTML_HEADING.match(line[:1000])):
-            headings.append(Heading(re.sub(r"<[^<>]{0,200}>", "", html.group(2)).strip(), int(html.group(1)), number, number))
+            headings.append(
+                Heading(
+                    re.sub(r"<[^<>]{0,200}>", "", html.group(2)).strip(), int(html.group(1)), number, number
+                )
+            )
     return visible, headings

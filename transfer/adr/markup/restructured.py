@@ -8,7 +8,9 @@ from transfer.adr.markup.outline import Heading
 
 _ADORNMENT = re.compile(r"^([=\-`:.'\"~^_*+#<>])\1{2,}\s*$")
 _COMMENT = re.compile(r"^\.\.\s+(?![\w-]+::|_|\[)|^\.\.\s*$")
-_CODE = re.compile(r"^\s*\.\. (?:code|code-block|sourcecode|literalinclude|image|figure|raw|graphviz|uml|mermaid)::|::\s*$")
+_CODE = re.compile(
+    r"^\s*\.\. (?:code|code-block|sourcecode|literalinclude|image|figure|raw|graphviz|uml|mermaid)::|::\s*$"
+)
 
 
 def outline(lines: list[str], first: int) -> tuple[list[str], list[Heading]]:
