@@ -9,7 +9,7 @@ from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from decisions.models import Decision, Outcome, Precision, Status
-from records.filters import DateInput, RecordFilterSet, within_days
+from records.filters import DayFilter, RecordFilterSet, within_days
 from records.paging import Sort
 
 
@@ -40,13 +40,9 @@ class DecisionFilterSet(RecordFilterSet):
     status = django_filters.MultipleChoiceFilter(
         choices=Status.choices, label=_("Status"), widget=forms.CheckboxSelectMultiple
     )
-    decided = django_filters.DateFilter(method="filter_day", label=_("Decided on"), widget=DateInput)
-    decided_after = django_filters.DateFilter(
-        method="filter_after", label=_("Decided from"), widget=DateInput
-    )
-    decided_before = django_filters.DateFilter(
-        method="filter_before", label=_("Decided until"), widget=DateInput
-    )
+    decided = DayFilter(method="filter_day", label=_("Decided on"))
+    decided_after = DayFilter(method="filter_after", label=_("Decided from"))
+    decided_before = DayFilter(method="filter_before", label=_("Decided until"))
     outcome = django_filters.CharFilter(method="filter_outcome", label=_("Led to"), max_length=50)
 
     class Meta:
@@ -77,8 +73,8 @@ class OutcomeFilterSet(RecordFilterSet):
     decision = django_filters.NumberFilter(
         field_name="decision_id", label=_("Decision"), min_value=1, max_value=2**31 - 1
     )
-    occurred_after = django_filters.DateFilter(method="filter_after", label=_("From"), widget=DateInput)
-    occurred_before = django_filters.DateFilter(method="filter_before", label=_("Until"), widget=DateInput)
+    occurred_after = DayFilter(method="filter_after", label=_("From"))
+    occurred_before = DayFilter(method="filter_before", label=_("Until"))
 
     class Meta:
         model = Outcome

@@ -5,7 +5,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from decisions.models import Decision, Outcome
-from decisions.queries import BAD_OUTCOMES, latest_outcomes
+from decisions.queries import BAD_OUTCOMES, latest_outcomes, leads_to_edges
 from records.kinds import Kind, register
 
 
@@ -57,6 +57,7 @@ DECISION = register(
         status_of=lambda decision: decision.status,
         outcome_badges=_outcome_badges,
         graph_properties=_decision_properties,
+        status_column="status",
         is_foreign=_sorted_elsewhere,
         absorb=lambda decision, new: {"sort_at": decision.decided_at} if _sorted_elsewhere(decision) else {},
     )
@@ -79,6 +80,9 @@ OUTCOME = register(
         facts_of=lambda outcome: [(_("of"), f"dec_{outcome.decision_id} {outcome.decision.title}")],
         graph_properties=lambda outcome: {"type": outcome.type, "success_rate": outcome.success_rate},
         leads_to=lambda outcome: f"dec_{outcome.decision_id}",
+        edges_of=leads_to_edges,
+        headed=("type", "success_rate"),
+        status_column="type",
         select=("decision",),
     )
 )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
-from django.db.models import QuerySet
+from django.db.models import CharField, F, QuerySet, Window
+from django.db.models.functions import Cast, RowNumber
 from django.utils import timezone
 
 from decisions.models import Decision, Outcome
+from records.kinds import group_by_kind
 from records.links import links_of
 from records.models import Relation
 from records.queries import records_by_node_id
@@ -39,6 +41,30 @@ def latest_outcomes(decision_ids: Iterable[int]) -> dict[int, Outcome]:
     """The newest active outcome of each decision, in one query."""
     rows = Outcome.objects.active().filter(decision_id__in=list(decision_ids)).order_by("occurred_at", "id")
     return {outcome.decision_id: outcome for outcome in rows}
+
+
+def leads_to_edges(
+    node_ids: Sequence[str], *, project_id: int, per_node: int, hidden: bool
+) -> list[tuple[str, str, str]]:
+    """(decision, LEADS_TO, outcome) that touch any of the nodes; of one decision at most `per_node`, by node id."""
+    keys = group_by_kind(node_ids)
+    rows = (
+        (Outcome.objects.all() if hidden else Outcome.objects.active())
+        .filter(project_id=project_id)
+        .order_by()
+    )
+    found: set[tuple[int, int]] = set()
+    if decisions := keys.get("decision"):
+        in_order = Window(
+            RowNumber(), partition_by=F("decision_id"), order_by=Cast("id", CharField(max_length=11))
+        )
+        of_decisions = (
+            rows.filter(decision_id__in=decisions).annotate(place=in_order).filter(place__lte=per_node)
+        )
+        found |= set(of_decisions.values_list("decision_id", "id"))
+    if outcomes := keys.get("outcome"):
+        found |= set(rows.filter(pk__in=outcomes).values_list("decision_id", "id"))
+    return [(f"dec_{decision}", "LEADS_TO", f"out_{outcome}") for decision, outcome in sorted(found)]
 
 
 def successors_of(decisions: Iterable[Decision]) -> dict[str, list[Decision]]:

@@ -22,7 +22,7 @@ from recall.pages import similar_context
 from records.actor import Actor
 from records.errors import InvalidInput
 from records.pages.detail import detail_context
-from records.pages.editing import expected_version, form_page
+from records.pages.editing import expected_version, form_page, posted
 from records.pages.listing import list_page
 from records.pages.rows import row_of
 from records.queries import record_or_404, records_by_node_id
@@ -56,7 +56,7 @@ def decision_detail(request: HttpRequest, project: Project, pk: int) -> HttpResp
 @require_http_methods(["GET", "POST"])
 @in_project(Capability.WRITE)
 def decision_create(request: HttpRequest, project: Project) -> HttpResponse:
-    form = DecisionForm(request.POST or None)
+    form = DecisionForm(posted(request))
 
     def act(cleaned: dict[str, Any]) -> Decision:
         return actions.create_decision(
@@ -77,7 +77,7 @@ def decision_create(request: HttpRequest, project: Project) -> HttpResponse:
 @in_project(Capability.WRITE)
 def decision_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     decision = record_or_404(project, DECISION, pk)
-    form = DecisionForm(request.POST or None, decision=decision)
+    form = DecisionForm(posted(request), decision=decision)
 
     def act(cleaned: dict[str, Any]) -> Decision:
         return actions.edit_decision(
@@ -95,7 +95,7 @@ def decision_edit(request: HttpRequest, project: Project, pk: int) -> HttpRespon
 @in_project(Capability.WRITE)
 def change_status(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     decision = record_or_404(project, DECISION, pk)
-    form = StatusForm(request.POST or None, initial={"status": decision.status})
+    form = StatusForm(posted(request), initial={"status": decision.status})
 
     def act(cleaned: dict[str, Any]) -> Decision:
         return actions.change_status(
@@ -113,7 +113,7 @@ def change_status(request: HttpRequest, project: Project, pk: int) -> HttpRespon
 @in_project(Capability.WRITE)
 def supersede(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     decision = record_or_404(project, DECISION, pk)
-    form = SupersedeForm(request.POST or None, initial={"by": request.GET.get("by", "")})
+    form = SupersedeForm(posted(request), initial={"by": request.GET.get("by", "")})
 
     def act(cleaned: dict[str, Any]) -> Decision:
         by = _other(project, cleaned["by"], "by", decision) if cleaned["by"] else None
@@ -134,7 +134,7 @@ def supersede(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @in_project(Capability.WRITE)
 def contradict(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     decision = record_or_404(project, DECISION, pk)
-    form = ContradictForm(request.POST or None, initial={"other": request.GET.get("other", "")})
+    form = ContradictForm(posted(request), initial={"other": request.GET.get("other", "")})
 
     def act(cleaned: dict[str, Any]) -> Decision:
         other = _other(project, cleaned["other"], "other", decision)
@@ -160,7 +160,7 @@ def _other(project: Project, node_id: str, field: str, decision: Decision) -> An
 @in_project(Capability.WRITE)
 def record_outcome(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     decision = record_or_404(project, DECISION, pk)
-    form = OutcomeForm(request.POST or None)
+    form = OutcomeForm(posted(request))
 
     def act(cleaned: dict[str, Any]) -> Decision:
         actions.record_outcome(actor=Actor.person(request), decision=decision, **form.changes())
@@ -202,7 +202,7 @@ def outcome_detail(request: HttpRequest, project: Project, pk: int) -> HttpRespo
 @in_project(Capability.WRITE)
 def outcome_edit(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     outcome = record_or_404(project, OUTCOME, pk)
-    form = OutcomeForm(request.POST or None, outcome=outcome)
+    form = OutcomeForm(posted(request), outcome=outcome)
 
     def act(cleaned: dict[str, Any]) -> Any:
         return actions.edit_outcome(

@@ -22,6 +22,7 @@ TOKEN_PEPPER = env.secret(
 DATABASE_URL = env.text("DATABASE_URL") or f"sqlite:///{DATA_DIR / 'desk.sqlite3'}"
 GRAPH_URL = env.text("GRAPH_URL")  # bolt://user:password@host:7687; empty: the relational store
 ENCODER = env.text("ENCODER", "onnx")
+HOST = env.text("HOST", "127.0.0.1")
 PORT = env.number("PORT", 8000, least=1, most=65535)
 SITE_URL = env.text("SITE_URL", f"http://127.0.0.1:{PORT}").rstrip("/")
 ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
@@ -73,6 +74,13 @@ elif _database["ENGINE"] == "django.db.backends.mysql":
 else:
     raise ImproperlyConfigured("DATABASE_URL: Memory Desk keeps its records in MySQL, MariaDB or SQLite.")
 DATABASES = {"default": _database}
+# SQLite is one writer: more processes would only wait for each other.
+WEB_PROCESSES = (
+    1
+    if _database["ENGINE"] == "django.db.backends.sqlite3"
+    else env.number("WEB_PROCESSES", 2, least=1, most=64)
+)
+WEB_THREADS = env.number("WEB_THREADS", 8, least=1, most=128)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- Application -------------------------------------------------------------------------------------------------
@@ -135,7 +143,6 @@ TEMPLATES = [
         },
     },
 ]
-FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
 
 ROOT_URLCONF = "memory_site.urls"
 WSGI_APPLICATION = "memory_site.wsgi.application"
@@ -211,7 +218,9 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["agent_api.parsers.StrictJSONParser"],
     "DEFAULT_PAGINATION_CLASS": "agent_api.pagination.KeysetPagination",
     "DEFAULT_FILTER_BACKENDS": ["agent_api.filtering.FilterSetBackend"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "agent_api.openapi.DoorSchema",
+    "DEFAULT_METADATA_CLASS": None,
+    "URL_FORMAT_OVERRIDE": None,
     "EXCEPTION_HANDLER": "agent_api.problems.problem_response",
     "UNAUTHENTICATED_USER": None,
 }
@@ -220,7 +229,15 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
-    "COMPONENT_SPLIT_REQUEST": True,
+    # A write's serializers are classes of their own, so nothing is to be split or patched.
+    "COMPONENT_SPLIT_PATCH": False,
+    "COMPONENT_SPLIT_REQUEST": False,
+    "ENUM_NAME_OVERRIDES": {"ReviewStateEnum": "records.models.ReviewState"},
+    "PREPROCESSING_HOOKS": ["agent_api.openapi.without_optional_slash"],
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "agent_api.openapi.with_problems",
+    ],
 }
 
 # --- Logs --------------------------------------------------------------------------------------------------------

@@ -49,6 +49,7 @@ PATTERN = register(
         summary_of=lambda pattern: pattern.description or pattern.code_example or "",
         body_of=pattern_body,
         graph_label="Pattern",
+        headed=("name",),
         facts_of=lambda pattern: [
             ("", pattern.category),
             (_("confidence"), f"{pattern.confidence_score:.2f}"),

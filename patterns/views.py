@@ -22,7 +22,7 @@ from projects.models import Project
 from recall.pages import similar_context
 from records.actor import Actor
 from records.pages.detail import detail_context
-from records.pages.editing import expected_version, form_page
+from records.pages.editing import expected_version, form_page, posted
 from records.pages.listing import list_page
 from records.pages.sparkline import HEIGHT, WIDTH, sparkline
 from records.queries import record_or_404
@@ -73,7 +73,7 @@ def pattern_create(request: HttpRequest, project: Project) -> HttpResponse:
         )
 
     return form_page(
-        request, NewPatternForm(request.POST or None), act, title=_("New pattern"), with_reason=True,
+        request, NewPatternForm(posted(request)), act, title=_("New pattern"), with_reason=True,
         submit_label=_("Record the pattern"), cancel_url=reverse("patterns:list", args=[project.slug]),
         done_text=lambda saved: _("Recorded %s") % saved.node_id,
     )  # fmt: skip
@@ -91,7 +91,7 @@ def pattern_edit(request: HttpRequest, project: Project, pk: int) -> HttpRespons
         )  # fmt: skip
 
     return form_page(
-        request, PatternForm(request.POST or None, pattern=pattern), act, record=pattern, title=_("Edit the pattern"),
+        request, PatternForm(posted(request), pattern=pattern), act, record=pattern, title=_("Edit the pattern"),
         with_reason=True, done_text=lambda saved: _("Saved %s") % saved.node_id,
     )  # fmt: skip
 
@@ -100,7 +100,7 @@ def pattern_edit(request: HttpRequest, project: Project, pk: int) -> HttpRespons
 @in_project(Capability.REVIEW)
 def adjust_confidence(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     pattern = record_or_404(project, PATTERN, pk)
-    form = ConfidenceForm(request.POST or None, initial={"confidence": round(pattern.confidence_score, 2)})
+    form = ConfidenceForm(posted(request), initial={"confidence": round(pattern.confidence_score, 2)})
 
     def act(cleaned: dict[str, Any]) -> Pattern:
         return actions.adjust_confidence(
@@ -124,7 +124,7 @@ def _vote(request: HttpRequest, project: Project, pk: int, worked: bool, title: 
         )
 
     return form_page(
-        request, EvidenceForm(request.POST or None), act, record=pattern, title=title, submit_label=title,
+        request, EvidenceForm(posted(request)), act, record=pattern, title=title, submit_label=title,
         done_text=lambda saved: _("The confidence of %(node)s is now %(value).2f")
         % {"node": saved.node_id, "value": saved.confidence_score},
     )  # fmt: skip

@@ -21,7 +21,7 @@ from projects.models import Project
 from recall.pages import similar_context
 from records.actor import Actor
 from records.pages.detail import detail_context
-from records.pages.editing import expected_version, form_page
+from records.pages.editing import expected_version, form_page, posted
 from records.pages.listing import list_page
 from records.queries import record_or_404
 
@@ -63,7 +63,7 @@ def pitfall_create(request: HttpRequest, project: Project) -> HttpResponse:
         )
 
     return form_page(
-        request, PitfallForm(request.POST or None), act, title=_("New pitfall"), with_reason=True,
+        request, PitfallForm(posted(request)), act, title=_("New pitfall"), with_reason=True,
         submit_label=_("Record the pitfall"), cancel_url=reverse("pitfalls:list", args=[project.slug]),
         done_text=lambda saved: _("Recorded %s") % saved.node_id,
     )  # fmt: skip
@@ -81,7 +81,7 @@ def pitfall_edit(request: HttpRequest, project: Project, pk: int) -> HttpRespons
         )  # fmt: skip
 
     return form_page(
-        request, PitfallForm(request.POST or None, pitfall=pitfall), act, record=pitfall, title=_("Edit the pitfall"),
+        request, PitfallForm(posted(request), pitfall=pitfall), act, record=pitfall, title=_("Edit the pitfall"),
         with_reason=True, done_text=lambda saved: _("Saved %s") % saved.node_id,
     )  # fmt: skip
 
@@ -90,7 +90,7 @@ def pitfall_edit(request: HttpRequest, project: Project, pk: int) -> HttpRespons
 @in_project(Capability.WRITE)
 def change_severity(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     pitfall = record_or_404(project, PITFALL, pk)
-    form = SeverityForm(request.POST or None, initial={"severity": pitfall.severity})
+    form = SeverityForm(posted(request), initial={"severity": pitfall.severity})
 
     def act(cleaned: dict[str, Any]) -> Pitfall:
         return actions.change_severity(
@@ -113,7 +113,7 @@ def meet_again(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
         return actions.meet_again(actor=Actor.person(request), pitfall=pitfall, note=cleaned["note"] or "")
 
     return form_page(
-        request, EncounterForm(request.POST or None), act, record=pitfall, title=_("Met again"),
+        request, EncounterForm(posted(request)), act, record=pitfall, title=_("Met again"),
         submit_label=_("Met again"),
         done_text=lambda saved: _("%(node)s was met %(count)s times")
         % {"node": saved.node_id, "count": saved.encountered_count},

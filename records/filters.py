@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import django_filters
 from django import forms
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db.models import IntegerField, Q, QuerySet
 from django.db.models.functions import Cast, Substr
 from django.http import QueryDict
@@ -40,6 +41,14 @@ def within_days(column: str, first: date | None, last: date | None) -> Q:
     if last is not None:
         bounds &= Q(**{f"{column}__lt": start_of_day(last + timedelta(days=1))})
     return bounds
+
+
+class DayFilter(django_filters.DateFilter):
+    """A day by the calendar, of years in which one day more or less, in any zone, is a day too."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        bounds = [MinValueValidator(date(1000, 1, 1)), MaxValueValidator(date(9998, 12, 31))]
+        super().__init__(*args, **{"widget": DateInput, "validators": bounds, **options})
 
 
 class RecordFilterSet(django_filters.FilterSet):

@@ -16,7 +16,9 @@ class LongTextField(forms.CharField):
 
     def __init__(self, *, rows: int = 6, **options: Any) -> None:
         options.setdefault("widget", forms.Textarea(attrs={"rows": rows}))
-        super().__init__(empty_value=None if not options.get("required", True) else "", strip=False, **options)
+        super().__init__(
+            empty_value=None if not options.get("required", True) else "", strip=False, **options
+        )
         self.validators.append(check_text)
 
     def to_python(self, value: Any) -> Any:
@@ -71,7 +73,9 @@ class LinkForm(ReasonForm):
     """An explicit relation from this record to another of the project."""
 
     relation = forms.ChoiceField(label=_("This record"), choices=Relation.choices)
-    target = forms.CharField(label=_("Which"), max_length=40, help_text=_("The other record's id, like dec_12."))
+    target = forms.CharField(
+        label=_("Which"), max_length=40, help_text=_("The other record's id, like dec_12.")
+    )
     field_order = ["relation", "target", "reason"]
 
 

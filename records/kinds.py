@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from records.models import Record
 
@@ -20,6 +20,15 @@ def _no_changes(record: Record, new: bool) -> dict[str, Any]:
     return {}
 
 
+class EdgesOf(Protocol):
+    """(source, relation, target) of a kind's own foreign keys that touch any of the nodes: of each node at most
+    `per_node`, in the order of the other end's id, records of the project only, hidden ones where asked for."""
+
+    def __call__(
+        self, node_ids: Sequence[str], *, project_id: int, per_node: int, hidden: bool
+    ) -> list[tuple[str, str, str]]: ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Kind:
     """One kind of record.
@@ -31,6 +40,8 @@ class Kind:
     `outcome_badges` gives, by node id, (what followed, its level) for a set of records.
     `vector_of` gives a vector that came with the row and its model's name; `leads_to` the node whose LEADS_TO this
     record is (an outcome's).
+    `headed` names the columns that the heading and `status_of` read, `status_column` the one it filters by; `edges_of`
+    gives the relations that are foreign keys of the kind's own table (LEADS_TO).
     `is_foreign` is true when a counter column was written by plain SQL; `absorb` answers the further column changes
     with which a plain-SQL write (`new`: the row too) is taken in.
     """
@@ -54,9 +65,12 @@ class Kind:
     absorb: Callable[[Any, bool], dict[str, Any]] = _no_changes
     vector_of: Callable[[Any], tuple[Any, str | None] | None] = lambda record: None
     leads_to: Callable[[Any], str | None] = lambda record: None
+    edges_of: EdgesOf | None = None
     integer_key: bool = True
     select: tuple[str, ...] = field(default=())
     listed: tuple[str, ...] = field(default=())
+    headed: tuple[str, ...] = ("title", "status")
+    status_column: str | None = None
 
     def status_label_of(self, record: Any) -> str:
         """The status in the reader's language."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -17,8 +17,9 @@ from records.errors import InvalidInput
 from records.forms import LinkForm, ReasonForm, ReviewForm
 from records.kinds import parse_node_id
 from records.models import Link
-from records.pages.editing import done, expected_version, form_page, refused
+from records.pages.editing import done, expected_version, form_page, posted, refused
 from records.pages.history import VERBS, history_page
+from records.pages.listing import page_or_part
 from records.pages.rows import record_url, row_of
 from records.queries import record_or_404, records_by_node_id, visible_record
 
@@ -47,8 +48,7 @@ def history(request: HttpRequest, project: Project, node_id: str) -> HttpRespons
     before = request.GET.get("before", "")
     acts, older = history_page(node_id, int(before) if before.isdecimal() and len(before) < 19 else None)
     context = {"record": record, "row": row_of(record), "revisions": acts, "older": older}
-    template = "records/_history_page.html" if request.htmx else "records/history.html"  # type: ignore[attr-defined]
-    return render(request, template, context)
+    return page_or_part(request, "records/history.html", "records/_history_page.html", context)
 
 
 @require_http_methods(["GET", "POST"])
@@ -56,7 +56,7 @@ def history(request: HttpRequest, project: Project, node_id: str) -> HttpRespons
 def review(request: HttpRequest, project: Project, node_id: str) -> HttpResponse:
     """Approve, reject, quarantine or send back. One button posts `state`; the form asks for both."""
     record = _record(project, node_id)
-    form = ReviewForm(request.POST or None, initial={"state": request.GET.get("state", "approved")})
+    form = ReviewForm(posted(request), initial={"state": request.GET.get("state", "approved")})
 
     def act(cleaned: dict[str, Any]) -> Any:
         return verbs.review(
@@ -90,7 +90,7 @@ def _put_away(
         ).record
 
     return form_page(
-        request, ReasonForm(request.POST or None), act, record=record, title=title, submit_label=title,
+        request, ReasonForm(posted(request)), act, record=record, title=title, submit_label=title,
         done_text=lambda saved: f"{saved.node_id}: {said}",
     )  # fmt: skip
 
@@ -113,7 +113,7 @@ def link(request: HttpRequest, project: Project, node_id: str) -> HttpResponse:
     """Assert a relation from this record to another of the project."""
     record = _record(project, node_id)
     form = LinkForm(
-        request.POST or None,
+        posted(request),
         initial={"relation": request.GET.get("relation"), "target": request.GET.get("target")},
     )
 

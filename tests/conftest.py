@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.conf import settings
 
 from projects.access import access_of_user
 from projects.models import AgentToken, Membership, Project, Role, User
@@ -19,6 +20,11 @@ def nothing_kept_in_memory(monkeypatch):
     yield
     reads.forget_reads()
     forget_vectors()
+
+
+def pytest_configure() -> None:
+    # A slow password hash protects people, not tests.
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 @pytest.fixture
@@ -84,7 +90,9 @@ def stranger(stranger_user: User) -> Actor:
     return person(stranger_user)
 
 
-def make_token(project: Project, scopes: tuple[str, ...] = ("read", "write"), **fields) -> tuple[AgentToken, str]:
+def make_token(
+    project: Project, scopes: tuple[str, ...] = ("read", "write"), **fields
+) -> tuple[AgentToken, str]:
     text = new_token_text()
     token = AgentToken.objects.create(
         name=fields.pop("name", "order-bot on ci"),

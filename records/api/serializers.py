@@ -12,6 +12,7 @@ from rest_framework import serializers
 
 from records.actor import SourceKind
 from records.api.fields import Choice, Line, Text, Whole
+from records.kinds import kind_of
 from records.models import Record, ReviewState
 
 REASON = _("Why; kept in the history.")
@@ -23,9 +24,7 @@ class StrictSerializer(serializers.Serializer[Any]):
     default_error_messages = {"unknown": _("There is no such field.")}
 
     def to_internal_value(self, data: Any) -> Any:
-        unknown = (
-            [str(name) for name in data if name not in self.fields] if isinstance(data, Mapping) else []
-        )
+        unknown = [str(name) for name in data if name not in self.fields] if isinstance(data, Mapping) else []
         if unknown:
             raise serializers.ValidationError({name: [self.error_messages["unknown"]] for name in unknown})
         return super().to_internal_value(data)
@@ -58,13 +57,13 @@ class RecordSerializer(serializers.Serializer[Any]):
     tags = serializers.ListField(child=serializers.CharField(), read_only=True)
 
     def get_kind(self, record: Record) -> str:
-        return self.context["kind"].name
+        return kind_of(record).name
 
     def get_url(self, record: Record) -> str:
         return page_of(record)
 
     def get_age_days(self, record: Record) -> int:
-        return max(0, (timezone.now() - record.created_at).days)
+        return age_in_days(record)
 
     def to_representation(self, instance: Any) -> dict[str, Any]:
         answer = super().to_representation(instance)
@@ -77,6 +76,10 @@ def page_of(record: Record) -> str:
     return settings.SITE_URL + record.get_absolute_url()
 
 
+def age_in_days(record: Record) -> int:
+    return max(0, (timezone.now() - record.created_at).days)
+
+
 class Became(serializers.Serializer[Any]):
     """Beside the record in the answer of a write."""
 
@@ -84,17 +87,33 @@ class Became(serializers.Serializer[Any]):
 
 
 class BriefSerializer(serializers.Serializer[Any]):
-    """A record named beside another one."""
+    """A record of any kind named beside another one, with what an agent needs to weigh it."""
 
     node_id = serializers.CharField(read_only=True)
+    kind = serializers.SerializerMethodField()
     title = serializers.CharField(source="heading", read_only=True)
+    status = serializers.SerializerMethodField(help_text=_("Its state in the world, where its kind has one."))
+    url = serializers.SerializerMethodField()
+    version = serializers.IntegerField(read_only=True)
+    active = serializers.BooleanField(source="is_active", read_only=True)
     review_state = serializers.ChoiceField(choices=ReviewState.choices, read_only=True)
     trust = serializers.FloatField(read_only=True)
+    source_kind = serializers.ChoiceField(choices=SourceKind.choices, read_only=True)
+    source_name = serializers.CharField(read_only=True, allow_null=True)
     created_at = serializers.DateTimeField(read_only=True)
-    url = serializers.SerializerMethodField()
+    age_days = serializers.SerializerMethodField()
+
+    def get_kind(self, record: Record) -> str:
+        return kind_of(record).name
+
+    def get_status(self, record: Record) -> str | None:
+        return kind_of(record).status_of(record)
 
     def get_url(self, record: Record) -> str:
         return page_of(record)
+
+    def get_age_days(self, record: Record) -> int:
+        return age_in_days(record)
 
 
 def reason_field(required: bool = False) -> Text:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from django.http import Http404
@@ -23,10 +23,12 @@ from records.actor import Actor
 from records.api.serializers import Act, RecordSerializer, Review, StrictSerializer
 from records.filters import RecordFilterSet
 from records.kinds import Kind, parse_node_id
+from records.links import links_of
 from records.models import RecordQuerySet
 from records.queries import visible_record
 from records.reads import note_reads
 
+Answers = list[dict[str, Any]]
 ETAG = re.compile(r'(?:W/)?"([0-9]{1,10})"', re.ASCII)
 
 
@@ -47,15 +49,7 @@ class ActorView:
 
     def read(self, node_ids: Sequence[str]) -> None:
         """Note that these records were answered to the agent."""
-        actor = self.actor
-        note_reads(
-            node_ids,
-            token=actor.token,
-            door="api",
-            session=actor.session,
-            run=actor.run,
-            request_id=actor.request_id,
-        )
+        note_reads(node_ids, actor=self.actor, door=f"api.{self.basename}.{self.action}")  # type: ignore[attr-defined]
 
 
 class RecordViewSet(ActorView, GenericViewSet[Any]):
@@ -91,7 +85,9 @@ class RecordViewSet(ActorView, GenericViewSet[Any]):
         node_id = self.kwargs["node_id"]
         parsed = parse_node_id(node_id)
         record = (
-            visible_record(self.actor.access, node_id) if parsed and parsed[0].name == self.kind.name else None
+            visible_record(self.actor.access, node_id)
+            if parsed and parsed[0].name == self.kind.name
+            else None
         )
         if record is None:
             raise Http404
@@ -164,6 +160,10 @@ class RecordViewSet(ActorView, GenericViewSet[Any]):
             raise serializers.ValidationError({field: [_("There is no such record.")]})
         return record
 
+    def are_linked(self, record: Any, other: Any, relation: str) -> bool:
+        pair = {record.node_id, other.node_id}
+        return any({link.source, link.target} == pair for link in links_of([record.node_id], [relation]))
+
     def options(self, asked: dict[str, Any], *, version_required: bool = False) -> dict[str, Any]:
         """`reason` and `expected_version` of a verb, taken out of what was asked and of If-Match."""
         version = asked.pop("version", None)
@@ -182,9 +182,8 @@ class RecordViewSet(ActorView, GenericViewSet[Any]):
         return {"reason": asked.pop("reason", ""), "expected_version": version}
 
     # --- What is answered ------------------------------------------------------------------------------------
-    def answers(self, records: Sequence[Any]) -> list[dict[str, Any]]:
-        context = {"kind": self.kind, **self.extras(records)}
-        return list(self.serializer_class(list(records), many=True, context=context).data)
+    def answers(self, records: Sequence[Any]) -> Answers:
+        return [*self.serializer_class([*records], many=True, context=self.extras(records)).data]
 
     def state_of(self, record: Any) -> dict[str, Any]:
         """The record as it is kept now, for the answer to a conflict."""
@@ -207,7 +206,3 @@ class RecordViewSet(ActorView, GenericViewSet[Any]):
 
     def became(self, outcome: verbs.Outcome) -> Response:
         return self.answer(outcome.record, "updated" if outcome.updated else "unchanged")
-
-
-def without_nones(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if value is not None}

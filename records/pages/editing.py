@@ -12,7 +12,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.safestring import SafeString
@@ -29,6 +29,11 @@ EXPECTED = "version"
 
 class SeeOther(HttpResponseRedirect):
     status_code = 303
+
+
+def posted(request: HttpRequest) -> QueryDict | None:
+    """What a form is bound to: the POST, empty or not; None when the form is only shown."""
+    return request.POST if request.method == "POST" else None
 
 
 def expected_version(request: HttpRequest) -> int | None:

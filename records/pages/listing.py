@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.utils.cache import patch_vary_headers
 
 from projects.models import Project
 from records.errors import InvalidInput
@@ -67,10 +68,17 @@ def list_page(
         "region": REGION,
         "is_filtered": bool(filters.chips(request.path)),
     }
-    part = request.htmx and not request.htmx.history_restore_request  # type: ignore[attr-defined]
-    return render(
-        request, "records/_listing.html" if part else template, context, status=422 if problems else 200
-    )
+    return page_or_part(request, template, "records/_listing.html", context, status=422 if problems else 200)
+
+
+def page_or_part(
+    request: HttpRequest, page: str, part: str, context: dict[str, Any], status: int = 200
+) -> HttpResponse:
+    """The part for an htmx swap, else the whole page; caches are told that the two differ."""
+    swapped = request.htmx and not request.htmx.history_restore_request  # type: ignore[attr-defined]
+    response = render(request, part if swapped else page, context, status=status)
+    patch_vary_headers(response, ["HX-Request", "HX-History-Restore-Request"])
+    return response
 
 
 def _hidden_count(filters: RecordFilterSet, project: Project, kind: Kind) -> int:
