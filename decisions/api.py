@@ -193,7 +193,7 @@ class DecisionViewSet(RecordViewSet):
         asked = self.asked(StatusChange)
         return self.became(
             actions.change_status(
-                actor=self.actor, decisions=[record], status=asked["status"], **self.options(asked)
+                actor=self.actor, decisions=[record], status=asked["status"], **self.act_options(asked)
             )
         )
 
@@ -203,7 +203,7 @@ class DecisionViewSet(RecordViewSet):
         asked = self.asked(Supersede)
         by = self.visible("by", asked["by"], DECISION) if asked.get("by") else None
         known = {successor.node_id for successor in successors_of([record]).get(record.node_id, [])}
-        after = actions.supersede(actor=self.actor, decision=record, by=by, **self.options(asked))
+        after = actions.supersede(actor=self.actor, decision=record, by=by, **self.act_options(asked))
         new_link = by is not None and by.node_id not in known
         return self.answer(after, "updated" if new_link or after.version != record.version else "unchanged")
 

@@ -1,6 +1,7 @@
 """All settings, from the environment only (docs/settings.md lists them). Runs with none set; loud on a bad value."""
 
 from pathlib import Path
+from typing import Any
 
 import dj_database_url
 from csp.constants import NONE, SELF
@@ -48,7 +49,7 @@ SWEEP_SECONDS = env.number(
 
 # --- Database ----------------------------------------------------------------------------------------------------
 try:
-    _database = dict(dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True))
+    _database: dict[str, Any] = dict(dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True))
 except (ValueError, KeyError) as error:
     raise ImproperlyConfigured(
         "DATABASE_URL must look like mysql://user:password@host:3306/name or sqlite:///path."

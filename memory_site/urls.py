@@ -21,8 +21,9 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     *[
         path("", include(f"{app}.urls"))
-        for app in ("records", "decisions", "patterns", "pitfalls", "work_sessions", "runs")
+        for app in ("records", "decisions", "patterns", "pitfalls", "work_sessions", "runs", "graph")
     ],
+    path("", include("agent_api.urls")),
     path("healthz", views.healthz, name="healthz"),
 ]
 

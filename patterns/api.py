@@ -137,6 +137,6 @@ class PatternViewSet(RecordViewSet):
         record = self.get_object()
         asked = self.asked(ConfidenceChange)
         after = actions.adjust_confidence(
-            actor=self.actor, pattern=record, confidence=asked["confidence"], **self.options(asked)
+            actor=self.actor, pattern=record, confidence=asked["confidence"], **self.act_options(asked)
         )
         return self.changed(record, after)

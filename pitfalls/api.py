@@ -117,6 +117,6 @@ class PitfallViewSet(RecordViewSet):
         asked = self.asked(SeverityChange)
         return self.became(
             actions.change_severity(
-                actor=self.actor, pitfalls=[record], severity=asked["severity"], **self.options(asked)
+                actor=self.actor, pitfalls=[record], severity=asked["severity"], **self.act_options(asked)
             )
         )

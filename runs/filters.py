@@ -8,7 +8,7 @@ from django import forms
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from records.filters import DateInput, RecordFilterSet, within_days
+from records.filters import DayFilter, RecordFilterSet, within_days
 from records.paging import Sort
 from runs.models import Run, RunStatus
 
@@ -29,12 +29,8 @@ class RunFilterSet(RecordFilterSet):
     escalated = django_filters.BooleanFilter(
         field_name="escalated_to_human", label=_("Escalated to a person")
     )
-    started_after = django_filters.DateFilter(
-        method="filter_after", label=_("Started from"), widget=DateInput
-    )
-    started_before = django_filters.DateFilter(
-        method="filter_before", label=_("Started until"), widget=DateInput
-    )
+    started_after = DayFilter(method="filter_after", label=_("Started from"))
+    started_before = DayFilter(method="filter_before", label=_("Started until"))
 
     class Meta:
         model = Run

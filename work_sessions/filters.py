@@ -7,7 +7,7 @@ import django_filters
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from records.filters import DateInput, RecordFilterSet, within_days
+from records.filters import DayFilter, RecordFilterSet, within_days
 from records.paging import Sort
 from work_sessions.models import WorkSession
 
@@ -20,12 +20,8 @@ class SessionFilterSet(RecordFilterSet):
     text_columns = ("session_id",)
 
     open = django_filters.BooleanFilter(field_name="ended_at", lookup_expr="isnull", label=_("Still open"))
-    started_after = django_filters.DateFilter(
-        method="filter_after", label=_("Started from"), widget=DateInput
-    )
-    started_before = django_filters.DateFilter(
-        method="filter_before", label=_("Started until"), widget=DateInput
-    )
+    started_after = DayFilter(method="filter_after", label=_("Started from"))
+    started_before = DayFilter(method="filter_before", label=_("Started until"))
 
     class Meta:
         model = WorkSession

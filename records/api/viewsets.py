@@ -113,7 +113,7 @@ class RecordViewSet(ActorView, GenericViewSet[Any]):
     def partial_update(self, request: Request, node_id: str) -> Response:
         record = self.get_object()
         changes = self.asked(self.changes_class)
-        options = self.options(changes, version_required=True)
+        options = self.act_options(changes, version_required=True)
         return self.changed(record, self.edit(record, changes, **options))
 
     @action(detail=True, methods=["post"], capability=Capability.REVIEW)
@@ -121,18 +121,18 @@ class RecordViewSet(ActorView, GenericViewSet[Any]):
         record = self.get_object()
         asked = self.asked(Review)
         return self.became(
-            verbs.review([record], asked["state"], actor=self.actor, **self.options(asked)),
+            verbs.review([record], asked["state"], actor=self.actor, **self.act_options(asked)),
         )
 
     @action(detail=True, methods=["post"])
     def archive(self, request: Request, node_id: str) -> Response:
         record = self.get_object()
-        return self.became(verbs.archive([record], actor=self.actor, **self.options(self.asked(Act))))
+        return self.became(verbs.archive([record], actor=self.actor, **self.act_options(self.asked(Act))))
 
     @action(detail=True, methods=["post"])
     def restore(self, request: Request, node_id: str) -> Response:
         record = self.get_object()
-        return self.became(verbs.restore([record], actor=self.actor, **self.options(self.asked(Act))))
+        return self.became(verbs.restore([record], actor=self.actor, **self.act_options(self.asked(Act))))
 
     # --- What was asked --------------------------------------------------------------------------------------
     def asked(self, serializer_class: type[StrictSerializer]) -> dict[str, Any]:
@@ -164,7 +164,7 @@ class RecordViewSet(ActorView, GenericViewSet[Any]):
         pair = {record.node_id, other.node_id}
         return any({link.source, link.target} == pair for link in links_of([record.node_id], [relation]))
 
-    def options(self, asked: dict[str, Any], *, version_required: bool = False) -> dict[str, Any]:
+    def act_options(self, asked: dict[str, Any], *, version_required: bool = False) -> dict[str, Any]:
         """`reason` and `expected_version` of a verb, taken out of what was asked and of If-Match."""
         version = asked.pop("version", None)
         header = self.request.headers.get("If-Match")

@@ -1,0 +1,61 @@
+"""Who calls: an agent's bearer token, and the session and run it says it works in. No cookie opens this door."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from django.contrib.auth.models import AnonymousUser
+from django.utils.translation import gettext as _
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework.exceptions import AuthenticationFailed, ParseError
+from rest_framework.request import Request
+
+from projects.tokens import find_token, note_use
+from records.actor import Actor
+
+SESSION_ID = re.compile(r"[!-~](?:[ -~]{0,253}[!-~])?", re.ASCII)
+RUN_ID = re.compile(r"[A-Za-z0-9._:-]{1,40}", re.ASCII)
+REALM = 'Bearer realm="memory-desk"'
+
+
+class BearerToken(BaseAuthentication):
+    """`Authorization: Bearer mdk_…`. The Actor is `request.auth`; there is no person behind a token."""
+
+    def authenticate(self, request: Request) -> tuple[Any, Actor] | None:
+        scheme, _space, text = get_authorization_header(request).decode("latin-1").strip().partition(" ")
+        if not scheme:
+            return None
+        token = find_token(text.strip()) if scheme.lower() == "bearer" else None
+        if token is None:
+            raise AuthenticationFailed(_("This token is unknown, expired or revoked."))
+        note_use(token)
+        actor = Actor.agent(
+            token,
+            session=_header(request, "X-Session-Id", SESSION_ID),
+            run=_header(request, "X-Run-Id", RUN_ID),
+            request_id=getattr(request, "request_id", ""),
+        )
+        return AnonymousUser(), actor
+
+    def authenticate_header(self, request: Request) -> str:
+        given = bool(get_authorization_header(request))
+        return f'{REALM}, error="invalid_token"' if given else REALM
+
+
+def _header(request: Request, name: str, form: re.Pattern[str]) -> str:
+    value = request.headers.get(name, "")
+    if value and not form.fullmatch(value):
+        raise ParseError(
+            _("The header %(name)s is too long or holds characters it may not.") % {"name": name}
+        )
+    return value
+
+
+class BearerTokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    target_class = BearerToken
+    name = "token"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer", "description": "An agent's token, mdk_…"}

@@ -1,0 +1,48 @@
+"""The door itself: what happens around every call, whichever kind's viewset answers it."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from typing import Any
+
+from django.http import HttpResponseBase
+from django.utils import timezone
+from rest_framework.permissions import SAFE_METHODS
+from rest_framework.request import Request
+from rest_framework.routers import SimpleRouter
+
+from agent_api.idempotency import once
+
+
+class Door:
+    """Times in UTC, writes with a key done once, answers never cached."""
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        timezone.activate(UTC)
+        super().initial(request, *args, **kwargs)  # type: ignore[misc]
+        key = request.headers.get("Idempotency-Key")
+        method = (request.method or "").lower()
+        if key is not None and request.method not in SAFE_METHODS and hasattr(self, method):
+            setattr(self, method, once(key, getattr(self, method)))
+
+    def finalize_response(self, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        response: HttpResponseBase = super().finalize_response(*args, **kwargs)  # type: ignore[misc]
+        response.headers["Cache-Control"] = "no-store"
+        return response
+
+
+def through_door(view_class: type[Any]) -> type[Any]:
+    """A kind's viewset behind the door; its name, and so its place in the schema, stays."""
+    attributes = {"__module__": view_class.__module__, "__doc__": view_class.__doc__}
+    return type(view_class.__name__, (Door, view_class), attributes)
+
+
+class DoorRouter(SimpleRouter):
+    """`/decisions` and `/decisions/` are one address: agents write both."""
+
+    def __init__(self) -> None:
+        super().__init__(trailing_slash=False)
+        self.trailing_slash = "/?"
+
+    def register(self, prefix: str, viewset: type[Any], basename: str | None = None) -> None:  # type: ignore[override]
+        super().register(prefix, through_door(viewset), basename)

@@ -1,0 +1,90 @@
+"""The OpenAPI description: the headers every call may carry, the problems every call may answer."""
+
+from __future__ import annotations
+
+import functools
+import json
+from typing import Any
+
+from django.conf import settings
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.renderers import OpenApiJsonRenderer
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework.permissions import SAFE_METHODS
+
+from agent_api.problems import MEDIA_TYPE
+
+EVERY_CALL = [
+    OpenApiParameter("X-Session-Id", str, "header", description="The session the agent works in."),
+    OpenApiParameter("X-Run-Id", str, "header", description="The run the agent works in."),
+]
+IDEMPOTENCY_KEY = OpenApiParameter(
+    "Idempotency-Key",
+    str,
+    "header",
+    description="Any unique text: repeated with it, the same request is done once and answered alike.",
+)
+IF_MATCH = OpenApiParameter(
+    "If-Match", str, "header", description='The ETag that was read ("3"), instead of version; * for any.'
+)
+PROBLEM = {
+    "type": "object",
+    "description": "RFC 9457.",
+    "required": ["type", "title", "status", "detail", "instance", "request_id"],
+    "properties": {
+        "type": {"type": "string", "format": "uri"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "instance": {"type": "string"},
+        "request_id": {"type": "string"},
+        "errors": {
+            "type": "object",
+            "description": "By field path, such as tags.2.",
+            "additionalProperties": {"type": "array", "items": {"type": "string"}},
+        },
+        "expected_version": {"type": "integer", "description": "With 412."},
+        "current": {"type": ["object", "null"], "description": "With 412: the record as it is kept now."},
+    },
+}
+
+
+class DoorSchema(AutoSchema):
+    def get_override_parameters(self) -> list[Any]:
+        if self.method in SAFE_METHODS:
+            return EVERY_CALL
+        versioned = "node_id" in self.path and not self.path.endswith(("outcomes", "contradict", "worked"))
+        return [*EVERY_CALL, IDEMPOTENCY_KEY, *([IF_MATCH] if versioned else [])]
+
+    def get_tags(self) -> list[str]:
+        return [self.path.removeprefix("/api/v1/").split("/")[0]]
+
+
+def without_optional_slash(endpoints: list[tuple[Any, ...]], **_options: Any) -> list[tuple[Any, ...]]:
+    """`/decisions` and `/decisions/` are one address; the description shows the first."""
+    return [(path.rstrip("/"), *rest) for path, *rest in endpoints]
+
+
+def with_problems(result: dict[str, Any], **_options: Any) -> dict[str, Any]:
+    """Each operation may answer a problem."""
+    result.setdefault("components", {}).setdefault("schemas", {})["Problem"] = PROBLEM
+    answer = {
+        "description": "A problem.",
+        "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
+    for operations in result.get("paths", {}).values():
+        for operation in operations.values():
+            if isinstance(operation, dict) and "responses" in operation:
+                operation["responses"]["default"] = answer
+    return result
+
+
+@functools.cache
+def description() -> bytes:
+    """The whole document as JSON, made once a process: it depends on the code only."""
+    document = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
+    document["servers"] = [{"url": settings.SITE_URL}]
+    rendered: bytes = OpenApiJsonRenderer().render(document, renderer_context={})
+    json.loads(rendered)
+    return rendered

@@ -1,0 +1,34 @@
+"""What a token's scopes open. Which records it may touch, the verbs and queries say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.utils.translation import gettext as _
+from rest_framework.exceptions import NotAuthenticated, PermissionDenied
+from rest_framework.permissions import SAFE_METHODS, BasePermission
+from rest_framework.request import Request
+
+from projects.access import SCOPE_GIVES, Capability
+from projects.models import Scope
+from records.actor import Actor
+
+if TYPE_CHECKING:
+    from rest_framework.views import APIView  # which itself loads this module
+
+
+class TokenScope(BasePermission):
+    """`read` for reading, `write` for the rest, or what the action itself names."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        actor = request.auth
+        if not isinstance(actor, Actor) or actor.token is None:
+            raise NotAuthenticated
+        if getattr(view, "action", "") is None:  # no such method here: 405 for everyone
+            return True
+        needed = getattr(view, "capability", None) or (
+            Capability.READ if request.method in SAFE_METHODS else Capability.WRITE
+        )
+        if needed not in {SCOPE_GIVES[Scope(scope)] for scope in actor.token.scopes if scope in Scope.values}:
+            raise PermissionDenied(_("This token lacks the scope: %s.") % needed)
+        return True

@@ -1,0 +1,141 @@
+"""Answers of the resources that are no record."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from graph.store import Node, Relation
+from projects.models import Project, Scope
+from records.actor import Actor, Channel
+from records.api.serializers import BriefSerializer
+from records.kinds import kind_of
+from records.models import Record, ReviewState, Revision
+
+
+def projects_of(actor: Actor) -> list[Project]:
+    """The token's projects, by name."""
+    assert actor.token is not None
+    return sorted(actor.token.projects.all(), key=lambda project: (project.name, project.pk))
+
+
+class ProjectSerializer(serializers.Serializer[Any]):
+    slug = serializers.CharField(read_only=True)
+    name = serializers.CharField(read_only=True)
+    url = serializers.SerializerMethodField(help_text=_("The project's page."))
+
+    def get_url(self, project: Project) -> str:
+        return settings.SITE_URL + project.get_absolute_url()
+
+
+class ProjectListSerializer(serializers.Serializer[Any]):
+    results = ProjectSerializer(many=True, read_only=True)
+
+
+class MeSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField(read_only=True, help_text=_("The token's name."))
+    agent_name = serializers.CharField(read_only=True, help_text=_("Whom its writes are credited to."))
+    ends_in = serializers.CharField(source="hint", read_only=True)
+    scopes = serializers.ListField(child=serializers.ChoiceField(choices=Scope.choices), read_only=True)
+    trust = serializers.FloatField(read_only=True)
+    projects = ProjectSerializer(many=True, read_only=True)
+    created_at = serializers.DateTimeField(read_only=True)
+    expires_at = serializers.DateTimeField(read_only=True, allow_null=True)
+    last_used_at = serializers.DateTimeField(read_only=True, allow_null=True)
+
+
+class SimilarItemSerializer(BriefSerializer):
+    score = serializers.SerializerMethodField(help_text=_("Plain cosine."))
+    summary = serializers.SerializerMethodField(
+        help_text=_("The first 500 characters of what follows the title.")
+    )
+    superseded_by = serializers.SerializerMethodField(help_text=_("Of a superseded decision."))
+
+    def get_score(self, record: Record) -> float:
+        return round(self.context["scores"][record.node_id], 4)
+
+    def get_summary(self, record: Record) -> str:
+        return kind_of(record).summary_of(record)[:500]
+
+    @extend_schema_field(BriefSerializer(many=True))
+    def get_superseded_by(self, record: Record) -> list[dict[str, Any]]:
+        return self.context["successors"].get(record.node_id, [])
+
+
+class SimilarSerializer(serializers.Serializer[Any]):
+    node_id = serializers.CharField(read_only=True)
+    results = SimilarItemSerializer(many=True, read_only=True)
+
+
+class NodeSerializer(serializers.Serializer[Any]):
+    node_id = serializers.CharField(source="id", read_only=True)
+    kind = serializers.CharField(read_only=True)
+    title = serializers.CharField(read_only=True)
+    status = serializers.CharField(read_only=True, allow_null=True)
+    review_state = serializers.ChoiceField(choices=ReviewState.choices, read_only=True)
+    active = serializers.BooleanField(read_only=True)
+    degree = serializers.IntegerField(read_only=True, help_text=_("Its neighbours within the filters."))
+    hop = serializers.IntegerField(read_only=True, help_text=_("Steps from the record asked about."))
+    url = serializers.SerializerMethodField()
+
+    def get_url(self, node: Node) -> str:
+        return settings.SITE_URL + reverse("records:node", args=[node.id])
+
+
+class EdgeSerializer(serializers.Serializer[Any]):
+    source = serializers.CharField(read_only=True)
+    target = serializers.CharField(read_only=True)
+    relation = serializers.ChoiceField(choices=Relation.choices, read_only=True)
+    score = serializers.FloatField(read_only=True, allow_null=True, help_text=_("Cosine of a SIMILAR_TO."))
+
+
+class NeighbourhoodSerializer(serializers.Serializer[Any]):
+    center = serializers.CharField(read_only=True)
+    total = serializers.IntegerField(read_only=True, help_text=_("Nodes found, shown or not."))
+    at_least = serializers.BooleanField(read_only=True, help_text=_("There may be more than total."))
+    truncated = serializers.BooleanField(
+        read_only=True, help_text=_("There are, or may be, more than shown.")
+    )
+    nodes = NodeSerializer(many=True, read_only=True)
+    edges = EdgeSerializer(many=True, read_only=True)
+
+
+CHANGES = {
+    "type": "object",
+    "additionalProperties": {"type": "object", "properties": {"before": {}, "after": {}}},
+}
+
+
+class RevisionSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField(read_only=True)
+    verb = serializers.CharField(read_only=True)
+    version = serializers.IntegerField(
+        read_only=True, allow_null=True, help_text=_("null: an event beside the versions, such as a link.")
+    )
+    channel = serializers.ChoiceField(choices=Channel.choices, read_only=True)
+    by = serializers.CharField(source="actor_name", read_only=True)
+    session = serializers.CharField(read_only=True)
+    run = serializers.CharField(read_only=True)
+    reason = serializers.CharField(read_only=True)
+    changes = serializers.SerializerMethodField(help_text=_("By column: before and after."))
+    detail = serializers.JSONField(read_only=True, allow_null=True)
+    created_at = serializers.DateTimeField(read_only=True)
+
+    @extend_schema_field(CHANGES)
+    def get_changes(self, revision: Revision) -> dict[str, dict[str, Any]]:
+        before = self.context["before"].get(revision.pk, {})
+        after = revision.after or {}
+        return {name: {"before": before.get(name), "after": after.get(name)} for name in revision.changed}
+
+
+class HistorySerializer(serializers.Serializer[Any]):
+    node_id = serializers.CharField(read_only=True)
+    results = RevisionSerializer(many=True, read_only=True)
+    next = serializers.IntegerField(
+        read_only=True, allow_null=True, help_text=_("Ask for older ones with before=<this>.")
+    )

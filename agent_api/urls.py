@@ -1,0 +1,34 @@
+"""`/api/v1/…`, and a JSON answer to every other address under /api/."""
+
+from django.urls import include, path, re_path
+
+from agent_api import views
+from agent_api.door import DoorRouter, through_door
+from decisions.api import DecisionOutcomesViewSet, DecisionViewSet, OutcomeViewSet
+from patterns.api import PatternViewSet
+from pitfalls.api import PitfallViewSet
+
+router = DoorRouter()
+router.register("decisions", DecisionViewSet, "decision")
+router.register("outcomes", OutcomeViewSet, "outcome")
+router.register("patterns", PatternViewSet, "pattern")
+router.register("pitfalls", PitfallViewSet, "pitfall")
+router.register("records", views.RecordsViewSet, "record")
+
+v1 = [
+    re_path(r"^me/?$", views.MeView.as_view(), name="me"),
+    re_path(r"^projects/?$", views.ProjectsView.as_view(), name="projects"),
+    re_path(
+        r"^decisions/(?P<node_id>[^/]+)/outcomes/?$",
+        through_door(DecisionOutcomesViewSet).as_view({"get": "list", "post": "create"}),
+        name="decision-outcomes",
+    ),
+    *router.urls,
+    re_path(r"^schema/?$", views.schema, name="schema"),
+]
+
+urlpatterns = [
+    path("api/v1/", include((v1, "api"))),
+    re_path(r"^api(?:/|$)", views.not_found),
+    re_path(r"^\.well-known/oauth-", views.no_oauth),
+]

@@ -1,0 +1,177 @@
+"""Resources of no single kind: who the token is, its projects, the questions one asks of any record."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_not_required
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.utils.translation import gettext as _
+from django.views.decorators.csrf import csrf_exempt
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+from rest_framework.viewsets import GenericViewSet
+
+from agent_api import openapi
+from agent_api.door import Door
+from agent_api.pagination import page_size_of
+from agent_api.problems import InvalidQuery, plain_problem
+from agent_api.questions import (
+    HISTORY_PARAMETERS,
+    NEIGHBOURHOOD_PARAMETERS,
+    SIMILAR_PARAMETERS,
+    neighbourhood_form,
+    only,
+    similar_form,
+)
+from agent_api.serializers import (
+    HistorySerializer,
+    MeSerializer,
+    NeighbourhoodSerializer,
+    ProjectListSerializer,
+    SimilarSerializer,
+    projects_of,
+)
+from decisions.api import briefs_of_successors
+from decisions.models import Decision
+from graph.queries import graph_store
+from graph.store import NoSuchNode
+from recall.queries import similar_to
+from records.api.viewsets import ActorView
+from records.queries import images_before, revisions_of, visible_record
+
+
+class DoorView(Door, ActorView, APIView):
+    pass
+
+
+class MeView(DoorView):
+    capability = None
+
+    @extend_schema(summary="Who this token is and what it may do", responses=MeSerializer)
+    def get(self, request: Request) -> Response:
+        only(request.query_params)
+        return Response(MeSerializer(self.actor.token).data)
+
+
+class ProjectsView(DoorView):
+    @extend_schema(
+        summary="The projects this token may read",
+        operation_id="projects_list",
+        responses=ProjectListSerializer,
+    )
+    def get(self, request: Request) -> Response:
+        only(request.query_params)
+        return Response(ProjectListSerializer({"results": projects_of(self.actor)}).data)
+
+
+@extend_schema_view(
+    similar=extend_schema(
+        summary="What is most like a record, best first",
+        responses=SimilarSerializer,
+        parameters=SIMILAR_PARAMETERS,
+    ),
+    neighbourhood=extend_schema(
+        summary="What surrounds a record in the graph",
+        responses=NeighbourhoodSerializer,
+        parameters=NEIGHBOURHOOD_PARAMETERS,
+    ),
+    history=extend_schema(
+        summary="Every act on a record, newest first",
+        responses=HistorySerializer,
+        parameters=HISTORY_PARAMETERS,
+    ),
+)
+class RecordsViewSet(ActorView, GenericViewSet[Any]):
+    """Questions one asks of a record of any kind."""
+
+    lookup_field = "node_id"
+    lookup_value_regex = "[^/]+"
+    pagination_class = None
+    filter_backends = ()
+
+    def get_object(self) -> Any:
+        record = visible_record(self.actor.access, self.kwargs["node_id"])
+        if record is None:
+            raise Http404
+        return record
+
+    @action(detail=True)
+    def similar(self, request: Request, node_id: str) -> Response:
+        form = similar_form(request.query_params)
+        record = self.get_object()
+        found = similar_to(record, **form.options())
+        records = [one.record for one in found]
+        self.read([one.node_id for one in records])
+        context = {
+            "scores": {one.record.node_id: one.score for one in found},
+            "successors": briefs_of_successors([one for one in records if isinstance(one, Decision)]),
+        }
+        answer = {"node_id": record.node_id, "results": records}
+        return Response(SimilarSerializer(answer, context=context).data)
+
+    @action(detail=True)
+    def neighbourhood(self, request: Request, node_id: str) -> Response:
+        record = self.get_object()
+        if record.project_id is None:
+            raise Http404
+        form = neighbourhood_form(request.query_params, record.node_id)
+        try:
+            hood = graph_store().neighbourhood(
+                record.node_id,
+                form.within(record.project_id),
+                depth=form.value("depth"),
+                cap=form.value("cap"),
+            )
+        except NoSuchNode as error:
+            raise Http404 from error
+        self.read([node.id for node in hood.nodes])
+        return Response(NeighbourhoodSerializer(hood).data)
+
+    @action(detail=True)
+    def history(self, request: Request, node_id: str) -> Response:
+        only(request.query_params, "before", "page_size")
+        record = self.get_object()
+        size = page_size_of(request)
+        revisions = revisions_of(record.node_id, size + 1, _before(request))
+        more, revisions = len(revisions) > size, revisions[:size]
+        context = {"before": images_before(revisions)}
+        answer = {"node_id": record.node_id, "results": revisions, "next": revisions[-1].pk if more else None}
+        return Response(HistorySerializer(answer, context=context).data)
+
+
+def _before(request: Request) -> int | None:
+    asked = request.query_params.get("before")
+    if asked is None:
+        return None
+    if not (asked.isascii() and asked.isdecimal() and len(asked) < 19):
+        raise InvalidQuery({"before": [_("Must be the number that next gave.")]})
+    return int(asked)
+
+
+@login_not_required
+def schema(request: HttpRequest) -> HttpResponse:
+    """The OpenAPI description; open to all, as it tells nothing of any record."""
+    if request.method not in ("GET", "HEAD"):
+        response = plain_problem(request, 405, "method_not_allowed", _("Only GET is answered here."))
+        response["Allow"] = "GET, HEAD"
+        return response
+    return HttpResponse(openapi.description(), content_type="application/vnd.oai.openapi+json; version=3.1")
+
+
+@csrf_exempt
+@login_not_required
+def not_found(request: HttpRequest, **_kwargs: Any) -> HttpResponse:
+    return plain_problem(
+        request, 404, "not_found", _("There is no such address in this API; see /api/v1/schema.")
+    )
+
+
+@csrf_exempt
+@login_not_required
+def no_oauth(request: HttpRequest, **_kwargs: Any) -> HttpResponse:
+    """Agents' clients look for OAuth first: say briefly that there is none, so that they use their token."""
+    return JsonResponse({"error": "not_found", "error_description": "Use a bearer token."}, status=404)
