@@ -14,9 +14,10 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from desk.counts import KindCount, counts_by_kind
 from desk.first_run import FirstRun, first_run_of
-from desk.queries import ProjectionLag, projection_lag
+from desk.queries import ProjectionLag, newest_node, projection_lag
 from projects.access import NOBODY, Access, Capability, visible_projects
 from projects.models import Project
+from projects.snippets import address_of, similar_command
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,12 @@ class Desk:
     @cached_property
     def first_run(self) -> FirstRun | None:
         return first_run_of(self._request, self.project) if self.can_write else None
+
+    @property
+    def similar_command(self) -> str:
+        """curl for what is like the newest decision; empty where there is none."""
+        newest = newest_node(self.project, "decision") if self.project else None
+        return similar_command(address_of(self._request), newest) if newest else ""
 
     @property
     def notices(self) -> list[dict[str, str]]:

@@ -55,6 +55,14 @@ def _newest(kind: Kind, project: Project, limit: int) -> list[Any]:
     return list(rows.select_related("project", *kind.select).order_by(f"-{kind.when}", "-pk")[:limit])
 
 
+def newest_node(project: Project, kind_name: str) -> str | None:
+    """The node id of the newest active record of a kind."""
+    kind = kind_named(kind_name)
+    rows = kind.model.objects.active().filter(project=project)  # type: ignore[attr-defined]
+    key = rows.order_by(f"-{kind.when}", "-pk").values_list("pk", flat=True).first()
+    return kind.node_id(key) if key is not None else None
+
+
 def failed_runs(project: Project, limit: int = 5) -> list[Any]:
     kind = kind_named("run")
     rows = kind.model.objects.active().filter(project=project, status="failed")  # type: ignore[attr-defined]

@@ -13,7 +13,8 @@ from django.http import HttpRequest
 
 from projects.models import Project
 
-TOKEN_PLACEHOLDER = "$MEMORY_DESK_TOKEN"  # noqa: S105  (a shell variable's name)
+# A shell variable: the commands work as they are once it is set, and hold no secret when they are passed on.
+TOKEN_VARIABLE = "MEMORY_DESK_TOKEN"  # noqa: S105
 EXAMPLE: dict[str, Any] = {
     "title": "Cache order totals in Redis for 60 s",
     "decision": "Serve order totals from Redis with a 60 s expiry; recompute on a miss.",
@@ -42,29 +43,29 @@ def token_command(project: Project) -> str:
     return f"{python_command()} manage.py make_token --project {project.slug}"
 
 
-def write_command(address: str, project: Project, token: str = TOKEN_PLACEHOLDER) -> str:
+def write_command(address: str, project: Project) -> str:
     """curl that records a decision; it arrives unreviewed."""
-    body = json.dumps({"project": project.slug, **EXAMPLE}, ensure_ascii=False, indent=1)
+    fields = {"project": project.slug, **EXAMPLE}
+    lines = [f" {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items()]
+    body = "{\n" + ",\n".join(lines) + "\n}"
     return (
-        f"curl -sS {address}{_api('decisions')} \\\n"
-        f' -H "Authorization: Bearer {token}" \\\n'
+        f"curl -sS {address}/api/v1/decisions \\\n"
+        f' -H "Authorization: Bearer ${TOKEN_VARIABLE}" \\\n'
         ' -H "Content-Type: application/json" \\\n'
         f" -d {shlex.quote(body)}"
     )
 
 
-def recall_command(address: str, project: Project, token: str = TOKEN_PLACEHOLDER) -> str:
-    """curl that asks what is known that is like a text."""
+def similar_command(address: str, node_id: str) -> str:
+    """curl that asks what is known that is like a record."""
     return (
-        f"curl -sS -G {address}{_api('similar')} \\\n"
-        f' -H "Authorization: Bearer {token}" \\\n'
-        f" -d project={project.slug} \\\n"
-        ' --data-urlencode "text=order totals are slow at month end"'
+        f"curl -sS {address}/api/v1/records/{node_id}/similar \\\n"
+        f' -H "Authorization: Bearer ${TOKEN_VARIABLE}"'
     )
 
 
-def _api(name: str) -> str:
-    return f"/api/v1/{name}/"
+def export_command(token: str) -> str:
+    return f"export {TOKEN_VARIABLE}={token}"
 
 
 def address_of_desk() -> str:

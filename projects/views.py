@@ -111,7 +111,9 @@ def create_token(request: HttpRequest, project: Project) -> HttpResponse:
     except ValidationError as error:
         form.add_error(None, error)
         return _settings(request, project, status=422, token_form=form)
-    response = _settings(request, project, status=201, new_token=token, new_token_text=text)
+    response = _settings(
+        request, project, status=201, new_token=token, export_command=snippets.export_command(text)
+    )
     response["Cache-Control"] = "no-store"
     return response
 
@@ -143,14 +145,12 @@ def new_project(request: HttpRequest) -> HttpResponse:
 def _settings(request: HttpRequest, project: Project, status: int = 200, **forms: Any) -> HttpResponse:
     manages = request.access.may(project.pk, Capability.MANAGE)  # type: ignore[attr-defined]
     address = snippets.address_of(request)
-    token_text = forms.get("new_token_text", snippets.TOKEN_PLACEHOLDER)
     context: dict[str, Any] = {
         "project": project,
         "manages": manages,
         "members": queries.members_of(project),
         "roles": Role.choices,
-        "write_command": snippets.write_command(address, project, token_text),
-        "recall_command": snippets.recall_command(address, project, token_text),
+        "write_command": snippets.write_command(address, project),
         "import_command": snippets.import_command(project),
         "token_command": snippets.token_command(project),
     }

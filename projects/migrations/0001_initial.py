@@ -10,95 +10,215 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('auth', '0012_alter_user_first_name_max_length'),
+        ("auth", "0012_alter_user_first_name_max_length"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Project',
+            name="Project",
             fields=[
-                ('id', models.AutoField(primary_key=True, serialize=False)),
-                ('name', models.CharField(max_length=255, verbose_name='name')),
-                ('slug', database.columns.ExactCharField(max_length=100, unique=True, verbose_name='slug')),
-                ('created_at', models.DateTimeField(db_default=database.columns.UtcNow(), editable=False)),
+                ("id", models.AutoField(primary_key=True, serialize=False)),
+                ("name", models.CharField(max_length=255, verbose_name="name")),
+                ("slug", database.columns.ExactCharField(max_length=100, unique=True, verbose_name="slug")),
+                ("created_at", models.DateTimeField(db_default=database.columns.UtcNow(), editable=False)),
             ],
             options={
-                'verbose_name': 'project',
-                'verbose_name_plural': 'projects',
-                'db_table': 'projects',
-                'ordering': ['name', 'id'],
+                "verbose_name": "project",
+                "verbose_name_plural": "projects",
+                "db_table": "projects",
+                "ordering": ["name", "id"],
             },
         ),
         migrations.CreateModel(
-            name='User',
+            name="User",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('password', models.CharField(max_length=128, verbose_name='password')),
-                ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
-                ('is_superuser', models.BooleanField(default=False, help_text='Designates that this user has all permissions without explicitly assigning them.', verbose_name='superuser status')),
-                ('username', models.CharField(error_messages={'unique': 'A user with that username already exists.'}, help_text='Required. 150 characters or fewer. Letters, digits and @/./+/-/_ only.', max_length=150, unique=True, validators=[django.contrib.auth.validators.UnicodeUsernameValidator()], verbose_name='username')),
-                ('first_name', models.CharField(blank=True, max_length=150, verbose_name='first name')),
-                ('last_name', models.CharField(blank=True, max_length=150, verbose_name='last name')),
-                ('email', models.EmailField(blank=True, max_length=254, verbose_name='email address')),
-                ('is_staff', models.BooleanField(default=False, help_text='Designates whether the user can log into this admin site.', verbose_name='staff status')),
-                ('is_active', models.BooleanField(default=True, help_text='Designates whether this user should be treated as active. Unselect this instead of deleting accounts.', verbose_name='active')),
-                ('date_joined', models.DateTimeField(default=django.utils.timezone.now, verbose_name='date joined')),
-                ('time_zone', models.CharField(blank=True, default='', max_length=64, verbose_name='time zone')),
-                ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
-                ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("password", models.CharField(max_length=128, verbose_name="password")),
+                ("last_login", models.DateTimeField(blank=True, null=True, verbose_name="last login")),
+                (
+                    "is_superuser",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Designates that this user has all permissions without explicitly assigning them.",
+                        verbose_name="superuser status",
+                    ),
+                ),
+                (
+                    "username",
+                    models.CharField(
+                        error_messages={"unique": "A user with that username already exists."},
+                        help_text="Required. 150 characters or fewer. Letters, digits and @/./+/-/_ only.",
+                        max_length=150,
+                        unique=True,
+                        validators=[django.contrib.auth.validators.UnicodeUsernameValidator()],
+                        verbose_name="username",
+                    ),
+                ),
+                ("first_name", models.CharField(blank=True, max_length=150, verbose_name="first name")),
+                ("last_name", models.CharField(blank=True, max_length=150, verbose_name="last name")),
+                ("email", models.EmailField(blank=True, max_length=254, verbose_name="email address")),
+                (
+                    "is_staff",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Designates whether the user can log into this admin site.",
+                        verbose_name="staff status",
+                    ),
+                ),
+                (
+                    "is_active",
+                    models.BooleanField(
+                        default=True,
+                        help_text="Designates whether this user should be treated as active. Unselect this instead of deleting accounts.",
+                        verbose_name="active",
+                    ),
+                ),
+                (
+                    "date_joined",
+                    models.DateTimeField(default=django.utils.timezone.now, verbose_name="date joined"),
+                ),
+                (
+                    "time_zone",
+                    models.CharField(blank=True, default="", max_length=64, verbose_name="time zone"),
+                ),
+                (
+                    "groups",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="The groups this user belongs to. A user will get all permissions granted to each of their groups.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.group",
+                        verbose_name="groups",
+                    ),
+                ),
+                (
+                    "user_permissions",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="Specific permissions for this user.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.permission",
+                        verbose_name="user permissions",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'user',
-                'verbose_name_plural': 'users',
-                'db_table': 'users',
-                'abstract': False,
+                "verbose_name": "user",
+                "verbose_name_plural": "users",
+                "db_table": "users",
+                "abstract": False,
             },
             managers=[
-                ('objects', django.contrib.auth.models.UserManager()),
+                ("objects", django.contrib.auth.models.UserManager()),
             ],
         ),
         migrations.CreateModel(
-            name='Membership',
+            name="Membership",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('role', database.columns.ChoiceField(choices=[('viewer', 'viewer'), ('curator', 'curator'), ('admin', 'admin')], db_default=models.Value('viewer'), default='viewer', max_length=24, verbose_name='role')),
-                ('created_at', models.DateTimeField(db_default=database.columns.UtcNow(), editable=False)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='projects.project')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "role",
+                    database.columns.ChoiceField(
+                        choices=[("viewer", "viewer"), ("curator", "curator"), ("admin", "admin")],
+                        db_default=models.Value("viewer"),
+                        default="viewer",
+                        max_length=24,
+                        verbose_name="role",
+                    ),
+                ),
+                ("created_at", models.DateTimeField(db_default=database.columns.UtcNow(), editable=False)),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to="projects.project",
+                    ),
+                ),
             ],
             options={
-                'db_table': 'memberships',
-                'ordering': ['id'],
-                'constraints': [models.UniqueConstraint(fields=('user', 'project'), name='memberships_user_project'), models.CheckConstraint(condition=models.Q(('role__in', ['viewer', 'curator', 'admin'])), name='memberships_role')],
+                "db_table": "memberships",
+                "ordering": ["id"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("user", "project"), name="memberships_user_project"),
+                    models.CheckConstraint(
+                        condition=models.Q(("role__in", ["viewer", "curator", "admin"])),
+                        name="memberships_role",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='AgentToken',
+            name="AgentToken",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=100, verbose_name='name')),
-                ('agent_name', database.columns.ExactTextField(max_length=255, verbose_name='agent')),
-                ('digest', database.columns.ExactCharField(editable=False, max_length=64, unique=True)),
-                ('hint', database.columns.ExactCharField(editable=False, max_length=8, verbose_name='ends in')),
-                ('scopes', models.JSONField(default=list, verbose_name='scopes')),
-                ('trust', models.FloatField(db_default=0.5, default=0.5, verbose_name='trust')),
-                ('created_at', models.DateTimeField(db_default=database.columns.UtcNow(), editable=False)),
-                ('expires_at', models.DateTimeField(blank=True, null=True, verbose_name='expires')),
-                ('last_used_at', models.DateTimeField(editable=False, null=True, verbose_name='last used')),
-                ('revoked_at', models.DateTimeField(editable=False, null=True, verbose_name='revoked')),
-                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('projects', models.ManyToManyField(db_table='agent_token_projects', related_name='tokens', to='projects.project')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=100, verbose_name="name")),
+                ("agent_name", database.columns.ExactTextField(max_length=255, verbose_name="agent")),
+                ("digest", database.columns.ExactCharField(editable=False, max_length=64, unique=True)),
+                (
+                    "hint",
+                    database.columns.ExactCharField(editable=False, max_length=8, verbose_name="ends in"),
+                ),
+                ("scopes", models.JSONField(default=list, verbose_name="scopes")),
+                ("trust", models.FloatField(db_default=0.5, default=0.5, verbose_name="trust")),
+                ("created_at", models.DateTimeField(db_default=database.columns.UtcNow(), editable=False)),
+                ("expires_at", models.DateTimeField(blank=True, null=True, verbose_name="expires")),
+                ("last_used_at", models.DateTimeField(editable=False, null=True, verbose_name="last used")),
+                ("revoked_at", models.DateTimeField(editable=False, null=True, verbose_name="revoked")),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "projects",
+                    models.ManyToManyField(
+                        db_table="agent_token_projects", related_name="tokens", to="projects.project"
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'agent token',
-                'verbose_name_plural': 'agent tokens',
-                'db_table': 'agent_tokens',
-                'ordering': ['-id'],
-                'constraints': [models.CheckConstraint(condition=models.Q(('trust__gte', 0), ('trust__lte', 1)), name='agent_tokens_trust')],
+                "verbose_name": "agent token",
+                "verbose_name_plural": "agent tokens",
+                "db_table": "agent_tokens",
+                "ordering": ["-id"],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("trust__gte", 0), ("trust__lte", 1)), name="agent_tokens_trust"
+                    )
+                ],
             },
         ),
     ]

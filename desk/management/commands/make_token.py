@@ -5,7 +5,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from projects.actions import Manager, create_token
 from projects.models import Project, Scope
-from projects.snippets import address_of_desk, write_command
+from projects.snippets import address_of_desk, export_command, write_command
 
 
 class Command(BaseCommand):
@@ -37,7 +37,7 @@ class Command(BaseCommand):
         self.stdout.write(text)
         if self.stderr.isatty():  # piped, only the token itself is wanted
             self.stderr.write(f"\nFor {options['agent']} in {project.name}; kept nowhere. To try it:\n")
-            self.stderr.write(write_command(address_of_desk(), project, text))
+            self.stderr.write(f"{export_command(text)}\n{write_command(address_of_desk(), project)}")
 
 
 def _project(slug: str | None) -> Project:

@@ -1,0 +1,36 @@
+"""gunicorn's settings, for `make run` and for `gunicorn -c deploy/gunicorn.conf.py memory_site.wsgi`.
+
+On SQLite one process serves with threads, and the worker of vectors and graph is one more thread of it. On a server
+database there may be more processes, and the worker is a process of its own: `manage.py run_worker`.
+"""
+
+import os
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
+
+from django.conf import settings
+from django.db import connection
+
+settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # whitenoise warns of a missing folder
+
+bind = f"{settings.HOST}:{settings.PORT}"
+worker_class = "gthread"
+workers = settings.WEB_PROCESSES
+threads = settings.WEB_THREADS
+keepalive = 30
+timeout = 120
+graceful_timeout = 5
+errorlog = "-"
+loglevel = "warning"
+accesslog = None  # memory_site.middleware.RequestId logs each request, with its id
+control_socket_disable = True
+# The heartbeat file of a worker is written often; memory, where there is such a folder, spares the disk.
+worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108
+
+
+def post_worker_init(worker):
+    """In the serving process, after the fork: threads do not survive one."""
+    if connection.vendor == "sqlite":
+        from graph.worker_thread import start_worker_thread
+
+        start_worker_thread()
