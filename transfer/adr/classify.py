@@ -67,7 +67,7 @@ def kind_of(
     if _is_list_of_links(document) and len(core) < 2 and not numbered:
         return "index", "most of its lines are links to other files"
     nameless = title.generic and heading and not (numbered or name.dated or name.designation)
-    if nameless and not (filled and role_of(heading)):
+    if nameless and not (role_of(heading) and (filled or len(core) > 1)):
         why = f'its title "{plain(heading)[:80]}" is the kind of document, and it has no number'
         return "not-a-record", why
     if not core and not filled and not numbered and not name.designation and not name.dated:
@@ -119,6 +119,8 @@ def _template_reason(
         if (not rest and not (numbered and filled and not blank_title)) or (
             name.placeholder_number or name.number == "0"
         ):
+            return f"its name, {pure.name}, says template"
+        if blank_title and heading and not (numbered or filled):
             return f"its name, {pure.name}, says template"
         last = bool(set(tokens[-1:]) & TEMPLATE_WORDS) or bool(
             re.search(r"template[-_ ](?:by|for|of)[-_ ]", folded(pure.stem))

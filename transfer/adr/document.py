@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from transfer.adr.frontmatter import FrontMatter, split_front_matter
 from transfer.adr.markup import outline_for
-from transfer.adr.vocabulary import role_of
+from transfer.adr.vocabulary import is_section_name, role_of
 
 _ESCAPED_BYTE = re.compile("[\udc80-\udcff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -124,6 +124,8 @@ class Document:
         """The line of the first heading that opens a part of the record rather than naming the record."""
         for index, section in enumerate(self.sections):
             role = role_of(section.heading)
+            if index == 0 and section.level == 1 and not is_section_name(section.heading):
+                continue  # "Decision: use X" is a title
             if role == "meta":
                 continue
             if role is not None or (index > 0 and section.level > self.sections[0].level) or index > 1:

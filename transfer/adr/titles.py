@@ -103,7 +103,9 @@ def clean_title(heading: str, file_number: str | None = None) -> Title:
     ):
         text = text[1:-1]
     text = text.strip()
-    return Title(text, _digits(number), designation, not text or is_generic(text))
+    # "1. Architecture decision records" is the title of a record about records; without its number it heads a folder.
+    about_records = (_digits(number) or "0") != "0" and bool(_GENERIC.match(folded(text)))
+    return Title(text, _digits(number), designation, not text or (is_generic(text) and not about_records))
 
 
 def _is_kind_before_title(rest: str) -> bool:
