@@ -6,7 +6,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from database.columns import ChoiceField, ExactTextField, NodeIdField, RowChangedField, UtcNow
-from records.guard import GuardedModel, GuardedQuerySet
+from records.guard import GuardedManager, GuardedModel
 from records.models import LongText, Record, review_checks
 from records.validation import check_text
 
@@ -101,7 +101,7 @@ class Evidence(GuardedModel):
     source_run = NodeIdField(null=True)
     created_at = models.DateTimeField(db_default=UtcNow())
 
-    objects = GuardedQuerySet.as_manager()
+    objects = GuardedManager()
 
     class Meta:
         db_table = "pattern_evidence"

@@ -56,7 +56,7 @@ class RecordAdmin(admin.ModelAdmin):
     edit_action: Callable[..., Any]
     argument: ClassVar[str] = ""
 
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[Any]:
         shown = [name for name in self.editable if name != "decided_precision"]
         return [*([] if obj else ["project"]), *shown, "reason", "expected_version"]
 

@@ -38,7 +38,7 @@ class TagsField(forms.CharField):
         return ", ".join(str(tag) for tag in value) if isinstance(value, list) else value
 
     def to_python(self, value: Any) -> list[str] | None:  # type: ignore[override]
-        text = super().to_python(value)
+        text = super().to_python(value) or ""
         return [tag.strip() for tag in text.split(",") if tag.strip()] or None
 
     def validate(self, value: Any) -> None:

@@ -47,6 +47,9 @@ class GuardedQuerySet(models.QuerySet[Any]):
         return super().bulk_update(*args, **kwargs)
 
 
+GuardedManager = models.Manager.from_queryset(GuardedQuerySet)
+
+
 class GuardedModel(models.Model):
     class Meta:
         abstract = True

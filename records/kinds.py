@@ -58,7 +58,7 @@ class Kind:
     graph_label: str | None
     when: str = "created_at"
     status_of: Callable[[Any], str | None] = lambda record: None
-    facts_of: Callable[[Any], list[tuple[str, str]]] = lambda record: []
+    facts_of: Callable[[Any], list[tuple[Any, str]]] = lambda record: []
     outcome_badges: Callable[[list[Any]], dict[str, tuple[str, str]]] = lambda records: {}
     graph_properties: Callable[[Any], dict[str, Any]] = _nothing
     is_foreign: Callable[[Any], bool] = lambda record: False

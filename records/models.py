@@ -20,7 +20,7 @@ from database.columns import (
 )
 from projects.models import AgentToken, Project
 from records.actor import Channel, SourceKind
-from records.guard import GuardedModel, GuardedQuerySet
+from records.guard import GuardedManager, GuardedModel, GuardedQuerySet
 from records.leases import Lease as Lease  # a table of this app
 from records.validation import check_json, check_tags, check_text
 
@@ -43,6 +43,9 @@ class RecordQuerySet(GuardedQuerySet):
 
     def hidden(self) -> RecordQuerySet:
         return self.exclude(ACTIVE)
+
+
+RecordManager = models.Manager.from_queryset(RecordQuerySet)
 
 
 class LongText(models.TextField):
@@ -84,7 +87,7 @@ class Record(GuardedModel):
     created_at = models.DateTimeField(_("created"), db_default=UtcNow(), editable=False)
     row_changed_at = RowChangedField(db_index=True)
 
-    objects = RecordQuerySet.as_manager()
+    objects = RecordManager()
 
     class Meta:
         abstract = True
@@ -119,7 +122,7 @@ class Record(GuardedModel):
         ]
 
 
-def review_checks(table: str) -> list[models.CheckConstraint]:
+def review_checks(table: str) -> list[models.BaseConstraint]:
     """The constraints each kind's table repeats, since an abstract Meta that is extended is easy to forget."""
     return [
         models.CheckConstraint(
@@ -152,7 +155,7 @@ class Revision(GuardedModel):
     detail = models.JSONField(null=True)
     created_at = models.DateTimeField(db_default=UtcNow())
 
-    objects = GuardedQuerySet.as_manager()
+    objects = GuardedManager()
 
     class Meta:
         db_table = "revisions"
@@ -188,7 +191,7 @@ class Link(GuardedModel):
     source_name = ExactTextField(max_length=255, null=True)
     created_at = models.DateTimeField(db_default=UtcNow())
 
-    objects = GuardedQuerySet.as_manager()
+    objects = GuardedManager()
 
     class Meta:
         db_table = "links"

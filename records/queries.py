@@ -60,7 +60,7 @@ def images_before(revisions: list[Revision]) -> dict[int, dict[str, Any]]:
     return {
         wanted[(row.node_id, row.version)]: row.after
         for row in rows
-        if row.after is not None and (row.node_id, row.version) in wanted
+        if row.after is not None and row.version is not None and (row.node_id, row.version) in wanted
     }
 
 

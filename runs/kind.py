@@ -1,6 +1,7 @@
 """What the shared floors know of runs and run memories."""
 
 import json
+from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
@@ -14,8 +15,8 @@ def run_body(run: Run) -> str:
     return "\n\n".join(filter(None, parts))
 
 
-def _facts(run: Run) -> list[tuple[str, str]]:
-    facts = [(_("agent"), f"{run.agent_name} {run.agent_version or ''}".strip())]
+def _facts(run: Run) -> list[tuple[Any, Any]]:
+    facts: list[tuple[Any, Any]] = [(_("agent"), f"{run.agent_name} {run.agent_version or ''}".strip())]
     if run.ended_at:
         facts.append((_("took"), _took(run)))
     if run.token_cost is not None:
@@ -48,6 +49,8 @@ RUN = register(
         summary_of=run_body,
         body_of=run_body,
         graph_label="Run",
+        headed=("trigger_type", "agent_name", "status"),
+        status_column="status",
         facts_of=_facts,
         when="started_at",
         status_of=lambda run: run.status,
@@ -68,6 +71,7 @@ MEMORY = register(
         summary_of=lambda memory: memory.summary,
         body_of=lambda memory: memory.summary,
         graph_label=None,
+        headed=("summary", "agent_name"),
         listed=("summary",),
         vector_of=lambda memory: (memory.embedding, memory.embedding_model) if memory.embedding else None,
         integer_key=False,

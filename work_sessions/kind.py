@@ -17,6 +17,7 @@ SESSION = register(
         summary_of=lambda session: session.summary or "",
         body_of=lambda session: session.summary or "",
         graph_label="Session",
+        headed=("session_id", "ended_at"),
         when="started_at",
         status_of=lambda session: "ended" if session.ended_at else "open",
     )
