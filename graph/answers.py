@@ -1,0 +1,80 @@
+"""The graph's answers as JSON and as rows of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.urls import reverse
+
+from graph.store import Edge, Neighbourhood, Node, Path
+from records.kinds import parse_node_id
+
+
+def node_url(slug: str, node_id: str) -> str:
+    """The record's page."""
+    parsed = parse_node_id(node_id)
+    if parsed is None:
+        return reverse("records:node", args=[node_id])
+    kind, key = parsed
+    return reverse(kind.url_name, args=[slug, key])
+
+
+def node_answer(node: Node, slug: str) -> dict[str, Any]:
+    return {
+        "id": node.id,
+        "kind": node.kind,
+        "title": node.title,
+        "status": node.status,
+        "review_state": node.review_state,
+        "active": node.active,
+        "url": node_url(slug, node.id),
+        "degree": node.degree,
+        "hop": node.hop,
+    }
+
+
+def edge_answer(edge: Edge) -> dict[str, Any]:
+    return {
+        "source": edge.source,
+        "target": edge.target,
+        "relation": edge.relation.value,
+        "score": None if edge.score is None else round(edge.score, 4),
+    }
+
+
+def neighbourhood_answer(hood: Neighbourhood, slug: str, answered_by: str) -> dict[str, Any]:
+    return {
+        "center": hood.center,
+        "answered_by": answered_by,
+        "total": hood.total,
+        "at_least": hood.at_least,
+        "truncated": hood.truncated,
+        "nodes": [node_answer(node, slug) for node in hood.nodes],
+        "edges": [edge_answer(edge) for edge in hood.edges],
+    }
+
+
+def path_answer(path: Path | None, slug: str, answered_by: str) -> dict[str, Any]:
+    """Nodes in their order; none where there is no path."""
+    found = path or Path()
+    return {
+        "answered_by": answered_by,
+        "nodes": [node_answer(node, slug) for node in found.nodes],
+        "edges": [edge_answer(edge) for edge in found.edges],
+    }
+
+
+def table_rows(edges: Iterable[Edge], nodes: Iterable[Node], slug: str) -> list[dict[str, Any]]:
+    """The picture in words: (source, relation, score, target), as templates/graph/_graph_table.html takes them."""
+    ends = {node.id: node_answer(node, slug) for node in nodes}
+    return [
+        {
+            "source": ends[edge.source],
+            "relation": edge.relation.label,
+            "key": edge.relation.value,
+            "score": edge.score,
+            "target": ends[edge.target],
+        }
+        for edge in edges
+    ]
