@@ -10,10 +10,10 @@
   const say = (name, values = {}) => (frame.dataset[`text${name[0].toUpperCase()}${name.slice(1)}`] || "").replace(/\{(\w+)\}/g, (_, key) => values[key] ?? "");
   const canvas = one("[data-graph-canvas]"), form = one("[data-graph-filters]"), note = one("[data-graph-note]"), side = one("[data-graph-side]");
   const still = matchMedia("(prefers-reduced-motion: reduce)"), dark = matchMedia("(prefers-color-scheme: dark)");
-  const FIRST = 30, MORE = 15, CROWDED = 150, FULL = 300, LABELLED = 25;
+  const FIRST = 30, MORE = 15, CROWDED = 150, FULL = 300, LABELLED = 25, LONG = 1800;
   const start = new URLSearchParams(location.search);
   const center = frame.dataset.center;
-  let expanded = start.getAll("expand").slice(0, 20), selected = start.get("selected") || center, total = 0, focused = null, asking = null;
+  let expanded = start.getAll("expand").slice(0, 20), selected = start.get("selected") || center, total = 0, more = "", first = frame.dataset.first, focused = null, asking = null;
   const cameFrom = new Map(); // node id -> the node whose expansion brought it
 
   // Colours come from the page's tokens; light-dark() is resolved by asking a real element.
@@ -29,6 +29,7 @@
       ...Object.entries(SHAPES).map(([kind, shape]) => ({ selector: `node[kind="${kind}"]`, style: { shape, "background-color": t[kind] } })),
       { selector: 'node[kind="session"]', style: { height: (node) => node.data("size") * 0.66 } },
       { selector: 'node[review_state="unreviewed"]', style: { "border-style": "dashed", "border-color": t.muted } },
+      { selector: "node[!active]", style: { "background-opacity": 0.35, color: t.muted } },
       { selector: "node.labelled", style: { label: "data(label)" } },
       { selector: "node.center", style: { "border-width": 4, "border-style": "solid", "border-color": t.ink, "font-weight": 600 } },
       { selector: "node.pinned", style: { "border-width": 4, "border-style": "double", "border-color": t.accent } },
@@ -56,6 +57,7 @@
 
   const name = (node) => node.data("title") || node.id();
   const relationWords = (relation) => one(`input[name=relation][value="${CSS.escape(relation)}"]`, form)?.parentElement.textContent.trim() || relation.toLowerCase().replaceAll("_", " ");
+  const kindWords = (kind) => one(`.k-${CSS.escape(kind)}[data-one]`, form)?.dataset.one || kind;
   const announce = (text) => { one("[data-graph-live]").textContent = text; };
   function warn(text) { note.hidden = !text; one("p", note).textContent = text || ""; }
 
@@ -78,10 +80,19 @@
     const query = choices();
     Object.entries(changes).forEach(([key, value]) => query.set(key, value));
     canvas.setAttribute("aria-busy", "true");
+    const options = { headers: { Accept: "application/json" }, credentials: "same-origin", signal: asking.signal };
+    if (String(query).length > LONG) { // many known ids do not fit into an address
+      options.method = "POST";
+      options.body = query;
+      options.headers["X-CSRFToken"] = document.querySelector("meta[name=csrf-token]").content;
+    }
     try {
-      const answer = await fetch(`${url}?${query}`, { headers: { Accept: "application/json" }, credentials: "same-origin", signal: asking.signal });
-      if (answer.redirected || !answer.ok) throw new Error(`status ${answer.status}`);
-      return await answer.json();
+      const answer = await fetch(options.body ? url : `${url}?${query}`, options);
+      if (answer.redirected) throw new Error("signed out");
+      if (answer.ok) return await answer.json();
+      const problem = await answer.json().catch(() => ({}));
+      warn(problem.title || say("failed"));
+      return null;
     } catch (error) {
       if (error.name === "AbortError") return null;
       warn(say("failed"));
@@ -95,7 +106,7 @@
     cy.batch(() => {
       fresh.forEach((node, at) => {
         const turn = (2 * Math.PI * at) / fresh.length, title = node.title || node.id;
-        cy.add({ group: "nodes", data: { ...node, label: title.length > 46 ? `${title.slice(0, 45)}…` : title, size: Math.round(16 + 5 * Math.log2(1 + (node.degree || 1))) }, position: { x: where.x + 70 * Math.cos(turn), y: where.y + 70 * Math.sin(turn) }, classes: node.id === center ? "center" : "" });
+        cy.add({ group: "nodes", data: { active: true, ...node, label: title.length > 46 ? `${title.slice(0, 45)}…` : title, size: Math.round(16 + 5 * Math.log2(1 + (node.degree || 1))) }, position: { x: where.x + 70 * Math.cos(turn), y: where.y + 70 * Math.sin(turn) }, classes: node.id === center ? "center" : "" });
         if (near && near !== node.id) cameFrom.set(node.id, near);
       });
       for (const { source, target, relation, score } of answer.edges) {
@@ -142,7 +153,7 @@
   }
   function settle() { // after every change of what is drawn
     if (!cy.getElementById(selected).length) selected = center;
-    one("[data-graph-count]").textContent = say("count", { shown: cy.nodes().length, total: Math.max(total, cy.nodes().length) });
+    one("[data-graph-count]").textContent = say("count", { shown: cy.nodes().length, total: `${Math.max(total, cy.nodes().length)}${total >= cy.nodes().length ? more : ""}` });
     if (cy.nodes().length >= CROWDED) warn(say("many", { number: cy.nodes().length }));
     one("#graph-path-nodes").replaceChildren(...cy.nodes().map((node) => make("option", { value: node.id(), label: name(node) })));
     table(); select(selected); remember();
@@ -155,15 +166,16 @@
     one("[data-side-hint]").hidden = node.length > 0;
     if (!node.length) { one("[data-side-relations]").replaceChildren(); one("[data-side-facts]").replaceChildren(); one("[data-side-badges]").replaceChildren(); labels(); return; }
     node.select();
-    const { kind, status, review_state: review, degree, hop, url } = node.data();
+    const { kind, status, review_state: review, degree, hop, url, active } = node.data();
     one("[data-side-dot]").className = `dot k-${kind}`;
-    one("[data-side-kind]").textContent = kind;
+    one("[data-side-kind]").textContent = kindWords(kind);
     one("[data-side-id]").textContent = id;
     one("[data-side-title]").textContent = name(node);
     const good = ["accepted", "success"].includes(status) ? "b-good" : ["rejected", "failed"].includes(status) ? "b-bad" : "b-mute";
     one("[data-side-badges]").replaceChildren(
       make("span", { className: `badge badge-line ${review === "approved" ? "b-good" : "b-mute"}`, textContent: review === "approved" ? `✓ ${say("reviewed")}` : review === "unreviewed" ? `○ ${say("unreviewed")}` : review }),
-      ...(status ? [make("span", { className: `badge ${good}`, textContent: status })] : []));
+      ...(status ? [make("span", { className: `badge ${good}`, textContent: status })] : []),
+      ...(active === false ? [make("span", { className: "badge b-warn", textContent: say("inactive") })] : []));
     one("[data-side-facts]").replaceChildren(make("dt", { textContent: say("relations") }), make("dd", { textContent: degree ?? "" }), make("dt", { textContent: say("steps") }), make("dd", { textContent: hop ?? "" }));
     one("[data-side-open]").href = url;
     one("[data-side-centre]").href = `?${(() => { const query = choices(); query.set("node", id); return query; })()}`;
@@ -175,16 +187,18 @@
       return make("li", {}, make("span", { className: edge.data("relation") === "CONTRADICTS" ? "relation-contradicts" : "meta", textContent: `${edge.data("relation") === "SIMILAR_TO" || edge.data("relation") === "CONTRADICTS" || edge.source().id() === id ? "" : "← "}${relationWords(edge.data("relation"))}` }), button, make("span", { className: "meta num", textContent: edge.data("cosine") == null ? "" : edge.data("cosine").toFixed(2), title: say("cosine") }));
     }));
     labels();
-    if (speak) announce(`${name(node)}, ${kind}, ${degree ?? 0} ${say("relations")}`);
+    if (speak) announce(`${name(node)}, ${kindWords(kind)}, ${degree ?? 0} ${say("relations")}`);
   }
 
   // Verbs
   async function draw() {
     const before = new Map(cy.nodes().map((node) => [node.id(), { ...node.position() }]));
-    const answer = await ask({ node: center, cap: form.elements.cap.value || FIRST });
+    const answer = first ? JSON.parse(first) : await ask({ node: center, cap: form.elements.cap.value || FIRST });
+    first = null; // the page brought its first answer along
     if (!answer) return;
     warn(frame.dataset.wants === "neo4j" && answer.answered_by === "relational" ? say("fallback") : "");
     total = answer.total;
+    more = answer.at_least ? "+" : "";
     const pinned = cy.nodes(".pinned").map((node) => node.id());
     cy.elements().remove(); cameFrom.clear();
     add(answer, null);
@@ -283,7 +297,7 @@
     node.addClass("focused"); labels();
     const { x, y } = node.renderedPosition();
     if (x < 20 || y < 20 || x > cy.width() - 20 || y > cy.height() - 20) cy.center(node);
-    announce(`${name(node)}, ${node.data("kind")}`);
+    announce(`${name(node)}, ${kindWords(node.data("kind"))}`);
   }
   const WAYS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
   function toward([dx, dy]) {
