@@ -128,7 +128,7 @@ def run_suite(suite: Suite, *, venv: Path, slow: bool, environment: dict[str, st
     report.parent.mkdir(parents=True, exist_ok=True)
     report.unlink(missing_ok=True)
     marked = suite.marked if slow else f"({suite.marked}) and not slow"
-    command = [str(venv / "bin/python"), "-m", "pytest", "-m", marked, f"--junitxml={report}"]
+    command = [str(venv / "bin/python"), "-m", "pytest", "-rs", "-m", marked, f"--junitxml={report}"]
     if suite.workers:
         command += ["-n", str(suite.workers)]
     began = time.monotonic()
