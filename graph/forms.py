@@ -28,7 +28,7 @@ class NodeIdsField(forms.CharField):
     """Node ids, comma-separated."""
 
     def to_python(self, value: Any) -> Any:
-        return [part for part in super().to_python(value).split(",") if part]
+        return [part for part in (super().to_python(value) or "").split(",") if part]
 
     def validate(self, value: Any) -> None:
         super().validate(value)

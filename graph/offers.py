@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from typing import Any, NamedTuple
 
 from django.db import connection
 
-from graph.store import Edge, Relation, Within, edge_between
+from graph.store import RANK, SYMMETRICAL, Edge, Relation, Within
 from recall.models import Similarity
 from records.kinds import Kind, graph_kinds, group_by_kind, kind_named
 from records.models import Link
 
+Key = tuple[str, str, str]
+RELATIONS = {relation.value: relation for relation in Relation}
+MANY = 1000
 NODES_A_STATEMENT = 100  # two terms each; SQLite takes 500
 # Up to this many rows a plain look-up is quicker than limited terms; more means a hub.
 ORDINARY, ORDINARY_A_NODE = 1000, 60
@@ -34,6 +37,26 @@ class Offers:
     cut: bool = False
 
 
+class Row(NamedTuple):
+    """A relation seen from one of its ends. `direction` 1: it runs from the far end to the near one."""
+
+    near: str
+    far: str
+    direction: int
+    relation: str
+    score: float | None
+
+    @property
+    def key(self) -> Key:
+        turned = self.near > self.far if self.relation in SYMMETRICAL else self.direction
+        return (self.far, self.near, self.relation) if turned else (self.near, self.far, self.relation)
+
+    @property
+    def edge(self) -> Edge:
+        source, target, relation = self.key
+        return Edge(source, target, RELATIONS[relation], self.score)
+
+
 @dataclass(frozen=True)
 class _Table:
     """How one table is read: `order` is the order of its two indexes after the node itself."""
@@ -47,10 +70,10 @@ class _Table:
 
 @dataclass
 class _Read:
-    """(node, edge) rows of a table; `full`: the other ends where a term reached its limit."""
+    """Rows of a table; `full`: the far ends where a term reached its limit."""
 
     table: _Table
-    rows: list[tuple[str, Edge]]
+    rows: list[Row]
     full: dict[tuple[str, int], list[str]] = field(default_factory=dict)
 
     def short(self, shown: set[str]) -> list[str]:
@@ -72,56 +95,50 @@ def kinds_within(within: Within) -> list[Kind]:
 def offers_of(node_ids: Sequence[str], within: Within, per_node: int) -> dict[str, Offers]:
     """The best `per_node` edges of each node to records that `within` shows."""
     reads = [_read(table, node_ids, within, per_node + 1) for table in _tables(within)]
-    own = _own_edges(node_ids, within, per_node + 1)
-    shown = shown_among(
-        {edge.other(near) for near, edge in chain(own, *(read.rows for read in reads))}, within
-    )
-    found: dict[str, set[Edge]] = {node_id: set() for node_id in node_ids}
-    for near, edge in chain(own, *(read.rows for read in reads)):
-        if edge.other(near) in shown:
-            found[near].add(edge)
+    rows = [*_own_rows(node_ids, within, per_node + 1), *(row for read in reads for row in read.rows)]
+    shown = shown_among({row.far for row in rows}, within)
+    rows = [row for row in rows if row.far in shown]
     for read in reads:
         # Hidden records took places of shown ones: these few nodes are read again with the check inside each term.
         if short := read.short(shown):
-            for near, edge in _best_rows(read.table, short, within, per_node + 1, checked=True).rows:
-                found[near].add(edge)
-    return {node_id: _best(node_id, edges, per_node) for node_id, edges in found.items()}
+            rows += _best_rows(read.table, short, within, per_node + 1, checked=True).rows
+    found: dict[str, dict[Key, Row]] = {node_id: {} for node_id in node_ids}
+    for row in rows:
+        _keep_better(found[row.near], row)
+    return {node_id: _best(kept.values(), per_node) for node_id, kept in found.items()}
 
 
-def edges_among(some: Sequence[str], others: Sequence[str], within: Within) -> set[Edge]:
-    """Every edge between one of `some` and one of `others`, whatever the state of either."""
-    found: set[Edge] = set()
+def edges_among(some: Sequence[str], others: Sequence[str], within: Within) -> list[Edge]:
+    """Every edge between one of `some` and one of `others` or `some`, whatever the state of either; in their order."""
     if not some:
-        return found
-    firsts, seconds = _marks(some), _marks(others)
+        return []
+    there = [*some, *others]
+    near_marks, far_marks = _marks(some), _marks(there)
+    rows = _own_rows(some, replace(within, hidden=True), MANY)
     for table in _tables(within):
-        for near, far in DIRECTIONS:
+        for direction, (near, far) in enumerate(DIRECTIONS):
             sql = (
-                f"SELECT source, target, {table.columns} FROM {table.name}"
-                f" WHERE {near} IN ({firsts}) AND {far} IN ({seconds}) AND {table.condition}"
+                f"SELECT {near}, {far}, {direction}, {table.columns} FROM {table.name}"
+                f" WHERE {near} IN ({near_marks}) AND {far} IN ({far_marks}) AND {table.condition}"
             )
-            with connection.cursor() as cursor:
-                cursor.execute(sql, [*some, *others, *table.parameters])
-                found |= {edge_between(*row) for row in cursor.fetchall()}
-    others_too = {*some, *others}
-    own = _own_edges(some, replace(within, hidden=True, kinds=None), NODES_A_STATEMENT)
-    found |= {edge for _, edge in own if edge.source in others_too and edge.target in others_too}
-    return _one_a_pair(found)
+            rows += _fetch(sql, [*some, *there, *table.parameters])
+    ends, kept = set(there), dict[Key, Row]()
+    for row in rows:
+        if row.far in ends:
+            _keep_better(kept, row)
+    return sorted((row.edge for row in kept.values()), key=lambda edge: edge.order)
 
 
-def _best(node_id: str, edges: set[Edge], per_node: int) -> Offers:
-    ordered = sorted(_one_a_pair(edges), key=lambda edge: (edge.order[:2], edge.other(node_id)))
-    return Offers(tuple(ordered[:per_node]), cut=len(ordered) > per_node)
+def _keep_better(kept: dict[Key, Row], row: Row) -> None:
+    """A relation kept in both directions is one edge; a likeness with its greater score."""
+    known = kept.get(row.key)
+    if known is None or (row.score or 0.0) > (known.score or 0.0):
+        kept[row.key] = row
 
 
-def _one_a_pair(edges: set[Edge]) -> set[Edge]:
-    """A likeness kept in both directions is one edge, with its greater score."""
-    kept: dict[tuple[str, str, Relation], Edge] = {}
-    for edge in edges:
-        key = (edge.source, edge.target, edge.relation)
-        if key not in kept or (edge.score or 0.0) > (kept[key].score or 0.0):
-            kept[key] = edge
-    return set(kept.values())
+def _best(rows: Iterable[Row], per_node: int) -> Offers:
+    ordered = sorted(rows, key=lambda row: (RANK[row.relation], -(row.score or 0.0), row.far))  # type: ignore[index]
+    return Offers(tuple(row.edge for row in ordered[:per_node]), cut=len(ordered) > per_node)
 
 
 def _tables(within: Within) -> list[_Table]:
@@ -151,7 +168,7 @@ def _read(table: _Table, node_ids: Sequence[str], within: Within, limit: int) ->
     sql = f"{' UNION ALL '.join(terms)} LIMIT {enough + 1}"
     rows = _fetch(sql, [*node_ids, *table.parameters] * 2) if node_ids else []
     if len(rows) <= enough:
-        return _Read(table, [(near, edge) for near, _, edge in rows])
+        return _Read(table, rows)
     read = _Read(table, [], {})
     for start in range(0, len(node_ids), NODES_A_STATEMENT):
         some = node_ids[start : start + NODES_A_STATEMENT]
@@ -167,7 +184,8 @@ def _best_rows(
     """The best rows of each node and direction; with `checked`, of those whose other end is shown."""
     kinds = _of_kinds("{far}", within)
     shown = _is_shown("{far}", within) if checked else Condition("1 = 1")
-    terms, parameters = [], []
+    terms: list[str] = []
+    parameters: list[Any] = []
     for direction, (near, far) in enumerate(DIRECTIONS):
         term = (
             f"SELECT {near} AS near, {far} AS far, {direction} AS direction, {table.columns} FROM {table.name}"
@@ -179,35 +197,36 @@ def _best_rows(
             parameters += [node_id, *table.parameters, *kinds.parameters, *shown.parameters]
     rows = _fetch(" UNION ALL ".join(terms), parameters)
     by_term: dict[tuple[str, int], list[str]] = {}
-    for near, direction, edge in rows:
-        by_term.setdefault((near, direction), []).append(edge.other(near))
+    for row in rows:
+        by_term.setdefault((row.near, row.direction), []).append(row.far)
     full = {key: others for key, others in by_term.items() if len(others) == limit}
-    return _Read(table, [(near, edge) for near, _, edge in rows], full)
+    return _Read(table, rows, full)
 
 
-def _fetch(sql: str, parameters: Sequence[object]) -> list[tuple[str, int, Edge]]:
-    """(node, direction, edge) of rows (near, far, direction, relation, score)."""
+def _fetch(sql: str, parameters: Sequence[Any]) -> list[Row]:
     with connection.cursor() as cursor:
         cursor.execute(sql, parameters)
-        return [
-            (near, direction, edge_between(*((far, near) if direction else (near, far)), relation, score))
-            for near, far, direction, relation, score in cursor.fetchall()
-        ]
+        return list(map(Row._make, cursor.fetchall()))
 
 
 def shown_among(node_ids: Iterable[str], within: Within) -> set[str]:
-    """Those that are records of the project which `within` shows: one query a kind."""
+    """Those that are records of the project which `within` shows: one statement a kind."""
     shown: set[str] = set()
     names = {kind.name for kind in kinds_within(within)}
     for name, keys in group_by_kind(node_ids).items():
         if name in names:
             kind = kind_named(name)
-            rows = kind.model.objects.all() if within.hidden else kind.model.objects.active()
-            found = (
-                rows.filter(project_id=within.project_id, pk__in=keys).order_by().values_list("pk", flat=True)
-            )
-            shown.update(map(kind.node_id, found))
+            sql = f"SELECT id FROM {_shown_table(kind, within)} WHERE project_id = %s AND id IN ({_marks(keys)})"
+            with connection.cursor() as cursor:
+                cursor.execute(sql, [within.project_id, *keys])
+                shown.update(kind.node_id(key) for (key,) in cursor.fetchall())
     return shown
+
+
+def _shown_table(kind: Kind, within: Within) -> str:
+    """The view of active records beside the kind's table holds the one rule of what is shown."""
+    table = kind.model._meta.db_table
+    return table if within.hidden else f"active_{table}"
 
 
 def _of_kinds(column: str, within: Within) -> Condition:
@@ -222,38 +241,32 @@ def _is_shown(column: str, within: Within) -> Condition:
     terms, parameters = [], []
     for kind in kinds_within(within):
         key = f"SUBSTR({column}, {len(kind.prefix) + 2})"
-        table = kind.model._meta.db_table if within.hidden else f"active_{kind.model._meta.db_table}"
         terms.append(
-            f"WHEN %s THEN EXISTS (SELECT 1 FROM {table} AS record WHERE record.project_id = %s"
+            f"WHEN %s THEN EXISTS (SELECT 1 FROM {_shown_table(kind, within)} AS record WHERE record.project_id = %s"
             f" AND record.id = {f'CAST({key} AS {number})' if kind.integer_key else key})"
         )
         parameters += [kind.prefix, within.project_id]
     if not terms:
         return Condition("0")
-    prefix = f"SUBSTR({column}, 1, {_at('_', column)} - 1)"
+    prefix = f"SUBSTR({column}, 1, INSTR({column}, '_') - 1)"
     return Condition(f"CASE {prefix} {' '.join(terms)} ELSE 0 END", parameters)
 
 
-def _at(sign: str, column: str) -> str:
-    return f"INSTR({column}, '{sign}')"
-
-
-def _own_edges(node_ids: Sequence[str], within: Within, per_node: int) -> list[tuple[str, Edge]]:
+def _own_rows(node_ids: Sequence[str], within: Within, per_node: int) -> list[Row]:
     """LEADS_TO, which is a foreign key of a kind's own table."""
     if Relation.LEADS_TO not in within.relations:
         return []
-    asked, kinds = set(node_ids), {kind.prefix for kind in kinds_within(within)}
-    found = []
+    asked, rows = set(node_ids), []
     for kind in graph_kinds():
         if kind.edges_of is None:
             continue
-        rows = kind.edges_of(node_ids, project_id=within.project_id, per_node=per_node, hidden=within.hidden)
-        for source, relation, target in rows:
-            edge = edge_between(source, target, relation)
-            for node_id in {source, target} & asked:
-                if edge.other(node_id).partition("_")[0] in kinds:
-                    found.append((node_id, edge))
-    return found
+        own = kind.edges_of(node_ids, project_id=within.project_id, per_node=per_node, hidden=within.hidden)
+        for source, relation, target in own:
+            if source in asked:
+                rows.append(Row(source, target, 0, relation, None))
+            if target in asked:
+                rows.append(Row(target, source, 1, relation, None))
+    return rows
 
 
 def _marks(values: Sequence[object]) -> str:

@@ -62,8 +62,9 @@ class RelationalGraph:
                 break
         new = [other for other in hops if other not in known]
         read |= offers_of([other for other in new if other not in read], within, look)
-        cards = self._nodes(new, replace(within, hidden=True))
-        shown = {other: cards.get(other) or center for other in new if other in cards or other == node_id}
+        cards = self._nodes([other for other in new if other != node_id], replace(within, hidden=True))
+        cards[node_id] = center
+        shown = {other: cards[other] for other in new if other in cards}
         nodes = [
             replace(node, hop=hops[other], degree=min(self.look, _degree(other, read[other])))
             for other, node in shown.items()
@@ -164,12 +165,11 @@ class RelationalGraph:
 
     def _edges(self, new: list[str], known: set[str], within: Within) -> list[Edge]:
         """Every edge between a new node and a new or known one, whether or not it is among the best of its ends."""
-        found = edges_among(new, [*new, *sorted(known)], within)
+        found = edges_among(new, sorted(known), within)
         ends = {end for edge in found for end in (edge.source, edge.target)} - set(new)
         # `known` is what the caller says; only records of this project count.
         there = self._nodes(ends, Within(project_id=within.project_id, hidden=True)).keys() | set(new)
-        kept = [edge for edge in found if edge.source in there and edge.target in there]
-        return sorted(kept, key=lambda edge: edge.order)
+        return [edge for edge in found if edge.source in there and edge.target in there]
 
     def _node(self, node_id: str, project_id: int) -> Node:
         """The record, whatever its state."""

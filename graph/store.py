@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from django.db.models import TextChoices
 from django.utils.translation import gettext_lazy as _
@@ -47,8 +47,7 @@ class Node:
     hop: int = 0
 
 
-@dataclass(frozen=True)
-class Edge:
+class Edge(NamedTuple):
     """One relation. Symmetrical ones run from the lesser node id; `score` is the plain cosine of a SIMILAR_TO."""
 
     source: str
@@ -62,14 +61,6 @@ class Edge:
 
     def other(self, node_id: str) -> str:
         return self.target if self.source == node_id else self.source
-
-
-def edge_between(source: str, target: str, relation: str, score: float | None = None) -> Edge:
-    """The edge in its one written form."""
-    kept = Relation(relation)
-    if kept in SYMMETRICAL and source > target:
-        source, target = target, source
-    return Edge(source, target, kept, score)
 
 
 @dataclass(frozen=True, kw_only=True)

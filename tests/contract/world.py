@@ -75,8 +75,6 @@ class World:
         for source, target, relation, score in self.edges:
             if relation not in within.relations or (score is not None and score < within.min_score):
                 continue
-            if relation is Relation.LEADS_TO and not within.hidden and target in self.hidden:
-                continue  # a hidden outcome's own foreign key
             if relation in SYMMETRICAL and source > target:
                 source, target = target, source
             key = (source, target, relation)
@@ -150,7 +148,7 @@ class World:
 
 def random_world(rng: random.Random, sizes=(40, 12, 3, 1)) -> tuple[World, list[Project]]:
     """Projects of uneven size; ties of score, cycles, hidden records, rows across the walls, ids of no record."""
-    world, projects, keys = World(), [], {model: 0 for model in (Decision, Outcome, Pattern, Pitfall)}
+    world, projects, keys = World(), [], dict.fromkeys((Decision, Outcome, Pattern, Pitfall), 0)
 
     def key(model):
         keys[model] += rng.randint(1, 4)
