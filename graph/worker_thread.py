@@ -24,7 +24,7 @@ from records.models import ProjectionMark
 log = logging.getLogger("memory_desk.worker")
 POLL_SECONDS = 0.5
 LEASE = "worker of the server"
-STOP_SECONDS = 8.0
+STOP_SECONDS = 4.0
 
 _lock = threading.Lock()
 _thread: WorkerThread | None = None

@@ -24,7 +24,7 @@ from records.kinds import kind_of
 from records.models import Record
 
 # Texts of one call of the encoder. Between two calls the caller may prolong what it holds.
-TEXTS_A_CALL = 128
+TEXTS_A_CALL = 64
 # A 1 MiB record has a thousand passages: it is worked on apart, so that the others need not wait for it.
 TEXTS_A_PORTION = 192
 CHARACTERS_A_PLAN = 400_000
