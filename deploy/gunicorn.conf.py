@@ -11,8 +11,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
 from django.conf import settings
 from django.db import connection
 
-settings.STATIC_ROOT.mkdir(parents=True, exist_ok=True)  # whitenoise warns of a missing folder
-
 bind = f"{settings.HOST}:{settings.PORT}"
 worker_class = "gthread"
 workers = settings.WEB_PROCESSES

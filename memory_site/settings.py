@@ -49,7 +49,9 @@ SWEEP_SECONDS = env.number(
 
 # --- Database ----------------------------------------------------------------------------------------------------
 try:
-    _database: dict[str, Any] = dict(dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True))
+    _database: dict[str, Any] = dict(
+        dj_database_url.parse(DATABASE_URL, conn_max_age=60, conn_health_checks=True)
+    )
 except (ValueError, KeyError) as error:
     raise ImproperlyConfigured(
         "DATABASE_URL must look like mysql://user:password@host:3306/name or sqlite:///path."
@@ -207,6 +209,8 @@ USE_TZ = True
 TIME_ZONE = "UTC"  # stored; each person's own zone is shown
 STATIC_URL = "/static/"
 STATIC_ROOT = DATA_DIR / "static"
+with suppress(OSError):  # whitenoise warns of a missing folder; on a read-only disk it was collected before
+    STATIC_ROOT.mkdir(parents=True, exist_ok=True)
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"

@@ -1,0 +1,227 @@
+"""Every page of the URLconf, asked by everybody, by GET and by POST. A route that the table misses fails the test.
+
+To add a page: one line in PAGES with what it needs (its capability) and the methods that it answers. Routes of the
+agents' API are the same kind of test in tests/agent_api.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
+
+from decisions.actions import create_decision, record_outcome
+from patterns.actions import create_pattern
+from pitfalls.actions import create_pitfall
+from projects.access import ROLE_GIVES, Capability
+from projects.models import Membership, Role, User
+from records.links import link
+from records.models import Relation
+from runs.actions import record_run, remember
+from tests.conftest import make_token
+from work_sessions.actions import start_session
+
+READ, WRITE, REVIEW, MANAGE = Capability.READ, Capability.WRITE, Capability.REVIEW, Capability.MANAGE
+GET, POST, BOTH = {"GET"}, {"POST"}, {"GET", "POST"}
+
+# name of the route -> (what one must be allowed in the project, the methods it answers)
+PAGES: dict[str, tuple[Capability, set[str]]] = {
+    "desk:overview": (READ, GET),
+    "desk:hide_first_run": (READ, POST),
+    "projects:settings": (READ, GET),
+    "projects:rename": (MANAGE, POST),
+    "projects:add_member": (MANAGE, POST),
+    "projects:change_role": (MANAGE, POST),
+    "projects:remove_member": (MANAGE, POST),
+    "projects:create_token": (MANAGE, POST),
+    "projects:revoke_token": (MANAGE, POST),
+    "records:history": (READ, GET),
+    "records:review": (REVIEW, BOTH),
+    "records:archive": (WRITE, BOTH),
+    "records:restore": (WRITE, BOTH),
+    "records:link": (WRITE, BOTH),
+    "records:unlink": (WRITE, POST),
+    "decisions:list": (READ, GET),
+    "decisions:create": (WRITE, BOTH),
+    "decisions:detail": (READ, GET),
+    "decisions:edit": (WRITE, BOTH),
+    "decisions:status": (WRITE, BOTH),
+    "decisions:supersede": (WRITE, BOTH),
+    "decisions:contradict": (WRITE, BOTH),
+    "decisions:record_outcome": (WRITE, BOTH),
+    "decisions:outcomes": (READ, GET),
+    "decisions:outcome": (READ, GET),
+    "decisions:outcome_edit": (WRITE, BOTH),
+    "patterns:list": (READ, GET),
+    "patterns:create": (WRITE, BOTH),
+    "patterns:detail": (READ, GET),
+    "patterns:edit": (WRITE, BOTH),
+    "patterns:confidence": (REVIEW, BOTH),
+    "patterns:worked": (WRITE, BOTH),
+    "patterns:failed": (WRITE, BOTH),
+    "pitfalls:list": (READ, GET),
+    "pitfalls:create": (WRITE, BOTH),
+    "pitfalls:detail": (READ, GET),
+    "pitfalls:edit": (WRITE, BOTH),
+    "pitfalls:severity": (WRITE, BOTH),
+    "pitfalls:met": (WRITE, BOTH),
+    "work_sessions:list": (READ, GET),
+    "work_sessions:by_session_id": (READ, GET),
+    "work_sessions:detail": (READ, GET),
+    "runs:list": (READ, GET),
+    "runs:detail": (READ, GET),
+    "runs:memory": (READ, GET),
+    "graph:neighbourhood": (READ, GET),
+    "graph:data": (READ, BOTH),  # POST: the nodes drawn already outgrow an address
+    "graph:path": (READ, GET),
+}
+
+# Pages of no project: who gets what by GET and POST is said in full.
+OUTSIDE = {
+    "home", "login", "login_link", "logout", "signed_out", "password_change", "password_change_done", "new_project",
+    "records:node", "healthz", "",
+}  # fmt: skip
+CAST = ("anonymous", "stranger", "viewer", "curator", "admin", "operator")
+
+
+@dataclass(frozen=True)
+class Route:
+    name: str
+    pattern: str
+    view: Any
+
+
+def routes(resolver: Any = None, prefix: str = "", spaces: tuple[str, ...] = ()) -> Iterator[Route]:
+    for entry in (resolver or get_resolver()).url_patterns:
+        text = prefix + str(entry.pattern)
+        if isinstance(entry, URLResolver):
+            yield from routes(entry, text, (*spaces, entry.namespace) if entry.namespace else spaces)
+        elif isinstance(entry, URLPattern):
+            yield Route(":".join([*spaces, entry.name or ""]), text, entry.callback)
+
+
+def page_routes() -> list[Route]:
+    """All but the admin (Django's own, for staff only) and the agents' API."""
+    return [
+        route
+        for route in routes()
+        if not route.name.startswith(("admin:", "api:"))
+        and not route.pattern.startswith(("admin/", "^api", "^\\.well-known"))
+    ]
+
+
+def test_every_page_is_in_the_table():
+    names = {route.name for route in page_routes()}
+    assert names - set(PAGES) - OUTSIDE == set(), "add these routes to PAGES"
+    assert set(PAGES) - names == set(), "these routes are gone"
+
+
+def test_every_page_of_a_project_asks_for_the_capability_of_the_table():
+    asked = {
+        route.name: getattr(route.view, "capability", None) for route in page_routes() if route.name in PAGES
+    }
+    assert asked == {name: capability for name, (capability, _methods) in PAGES.items()}
+
+
+@pytest.fixture
+def arguments(project, agent, admin_user, viewer_user) -> dict[str, dict[str, Any]]:
+    """What fills the addresses, by the route's namespace; a route's own name goes first."""
+    decision = create_decision(actor=agent, project=project, title="Use Redis", decision="Cache totals.")
+    other = create_decision(actor=agent, project=project, title="No cache", decision="Never.")
+    outcome = record_outcome(actor=agent, decision=decision, type="success")
+    made = link(decision, Relation.RELATES_TO, other, actor=agent)
+    run = record_run(actor=agent, project=project, agent_name="order-bot")
+    memory = remember(actor=agent, project=project, agent_name="order-bot", summary="It went well.", run=run)
+    token, _text = make_token(project)
+    member = Membership.objects.get(user=viewer_user)
+    keys = {
+        "decisions": decision.pk,
+        "decisions:outcome": outcome.pk,
+        "decisions:outcome_edit": outcome.pk,
+        "patterns": create_pattern(actor=agent, project=project, category="cache", name="Cache-aside").pk,
+        "pitfalls": create_pitfall(actor=agent, project=project, category="cache", title="Stampede").pk,
+        "work_sessions": start_session(actor=agent, project=project, session_id="ses-1").pk,
+        "runs": run.pk,
+        "runs:memory": memory.pk,
+    }
+    fields = {
+        "graph:data": {"node": decision.node_id},
+        "graph:path": {"node": decision.node_id, "to": other.node_id},
+        "work_sessions:by_session_id": {"id": "ses-1"},
+    }
+    return {
+        "fields": fields,
+        "keys": keys,
+        "values": {
+            "node_id": decision.node_id,
+            "link_id": made.pk,
+            "member_id": member.pk,
+            "token_id": token.pk,
+        },
+    }
+
+
+@pytest.fixture
+def clients(project, admin_user, curator_user, viewer_user, stranger_user) -> dict[str, Client]:
+    operator = User.objects.create_superuser("olga", password="correct horse battery")
+    users = {
+        "anonymous": None, "stranger": stranger_user, "viewer": viewer_user, "curator": curator_user,
+        "admin": admin_user, "operator": operator,
+    }  # fmt: skip
+    clients = {}
+    for who, user in users.items():
+        clients[who] = Client(raise_request_exception=True)
+        if user is not None:
+            clients[who].force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+    return clients
+
+
+def address_of(route: Route, slug: str, arguments: dict[str, dict[str, Any]]) -> str:
+    names = list(get_resolver_groups(route.pattern))
+    key = arguments["keys"].get(route.name, arguments["keys"].get(route.name.partition(":")[0]))
+    known = {"slug": slug, "pk": key, **arguments["values"]}
+    return reverse(route.name, kwargs={name: known[name] for name in names})
+
+
+def get_resolver_groups(pattern: str) -> Iterator[str]:
+    """The names of the arguments in `p/<slug:slug>/x/<int:pk>/` or `^p/(?P<slug>…)/`."""
+    for part in pattern.split("<")[1:]:
+        yield part.partition(">")[0].rpartition(":")[2]
+
+
+def expected(who: str, method: str, capability: Capability, methods: set[str]) -> set[int]:
+    """The answers that are right. Allowed: anything that is an answer of the page itself."""
+    if who == "anonymous":
+        return {302}
+    if method not in methods:
+        return {405}
+    if who == "stranger":
+        return {404}
+    granted = set(Capability) if who == "operator" else ROLE_GIVES[Role(who)]
+    if capability not in granted:
+        return {403}
+    return {200, 201, 303, 422} if method == "POST" else {200, 302, 422}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_everybody_gets_what_the_table_says(name, project, arguments, clients):
+    capability, methods = PAGES[name]
+    route = next(route for route in page_routes() if route.name == name)
+    address = address_of(route, project.slug, arguments)
+    wrong = {}
+    for who in CAST:
+        for method in ("GET", "POST"):
+            before = transaction.savepoint()
+            response = getattr(clients[who], method.lower())(address, arguments["fields"].get(name, {}))
+            transaction.savepoint_rollback(before)  # nobody's act takes away what the next one asks for
+            if response.status_code not in expected(who, method, capability, methods):
+                wrong[who, method] = response.status_code
+            elif who == "anonymous" and not response.url.startswith("/login/?next="):
+                wrong[who, method] = response.url
+    assert wrong == {}
