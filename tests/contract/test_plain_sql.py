@@ -26,7 +26,9 @@ pytestmark = [
     pytest.mark.skipif(connection.vendor != "mysql", reason="statements in MySQL's dialect"),
 ]
 STATEMENTS = [
-    statement.strip() for statement in (Path(__file__).parent / "statements.sql").read_text().split(";\n") if statement.strip()
+    statement.strip()
+    for statement in (Path(__file__).parent / "statements.sql").read_text().split(";\n")
+    if statement.strip()
 ]
 
 
@@ -118,7 +120,13 @@ def test_the_active_views_hide_what_every_page_hides(client, project_one):
         cursor.execute("UPDATE pitfalls SET review_state = 'rejected'")
         cursor.execute("SELECT COUNT(*) FROM active_pitfalls")
         assert cursor.fetchone() == (0,)
-        for table in ("architecture_decisions", "code_patterns", "work_sessions", "agent_runs", "agent_memory"):
+        for table in (
+            "architecture_decisions",
+            "code_patterns",
+            "work_sessions",
+            "agent_runs",
+            "agent_memory",
+        ):
             cursor.execute(f"SELECT COUNT(*) FROM active_{table}")
             assert cursor.fetchone() == (1,), table
         cursor.execute("SELECT COUNT(*) FROM active_outcomes")
@@ -160,20 +168,24 @@ def fill(cursor, other_project: int) -> None:
     for project in (1, other_project):
         cursor.executemany(
             "INSERT INTO architecture_decisions (project_id, title, decision, status, decided_at) VALUES (%s, 't', 'd', %s, %s)",
-            [(project, "pending" if n % 97 == 0 else "accepted", datetime(2020, 1, 1) + timedelta(days=n)) for n in rows],
+            [
+                (project, "pending" if n % 97 == 0 else "accepted", datetime(2020, 1, 1) + timedelta(days=n))
+                for n in rows
+            ],
         )
         cursor.executemany(
             "INSERT INTO code_patterns (project_id, category, name, confidence_score) VALUES (%s, %s, 'n', %s)",
             [(project, f"c{n % 40}", (n % 100) / 100) for n in rows],
         )
         cursor.executemany(
-            "INSERT INTO work_sessions (session_id, project_id) VALUES (%s, %s)", [(f"s{project}-{n}", project) for n in rows]
+            "INSERT INTO work_sessions (session_id, project_id) VALUES (%s, %s)",
+            [(f"s{project}-{n}", project) for n in rows],
         )
         cursor.executemany(
             "INSERT INTO pitfalls (project_id, category, title, severity) VALUES (%s, %s, 't', %s)",
             [(project, f"c{n % 40}", "critical" if n % 50 == 0 else "low") for n in rows],
         )
-    cursor.executemany("INSERT INTO agent_runs (agent_name) VALUES (%s)", [(f"bot-{n % 40}",) for n in rows])
+    cursor.executemany("INSERT INTO agent_runs (agent_name) VALUES (%s)", [(f"bot-{n % 400}",) for n in range(4000)])
     for table in ("architecture_decisions", "code_patterns", "work_sessions", "pitfalls", "agent_runs"):
         cursor.execute(f"ANALYZE TABLE {table}")
         cursor.fetchall()
