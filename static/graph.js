@@ -171,7 +171,7 @@
     one("[data-side-kind]").textContent = kindWords(kind);
     one("[data-side-id]").textContent = id;
     one("[data-side-title]").textContent = name(node);
-    const good = ["accepted", "success"].includes(status) ? "b-good" : ["rejected", "failed"].includes(status) ? "b-bad" : "b-mute";
+    const good = ["accepted", "success", "succeeded"].includes(status) ? "b-good" : ["rejected", "failed"].includes(status) ? "b-bad" : "b-mute";
     one("[data-side-badges]").replaceChildren(
       make("span", { className: `badge badge-line ${review === "approved" ? "b-good" : "b-mute"}`, textContent: review === "approved" ? `✓ ${say("reviewed")}` : review === "unreviewed" ? `○ ${say("unreviewed")}` : review }),
       ...(status ? [make("span", { className: `badge ${good}`, textContent: status })] : []),
