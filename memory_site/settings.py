@@ -1,5 +1,6 @@
 """All settings, from the environment only (docs/settings.md lists them). Runs with none set; loud on a bad value."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
