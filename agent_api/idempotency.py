@@ -42,6 +42,7 @@ class KeyReused(APIException):
 class StillRunning(APIException):
     status_code = 409
     default_code = "idempotent_request_running"
+    wait = 1
 
 
 class _Failed(Exception):

@@ -11,11 +11,13 @@ from typing import Any
 from django.core.exceptions import PermissionDenied as DjangoPermissionDenied
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
 from django.core.signals import got_request_exception
+from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from rest_framework import exceptions
 from rest_framework.response import Response
 
+from recall.encoders.base import EncoderUnavailable
 from records.errors import Conflict, InvalidInput, NotAllowed, Refused, VerbError
 
 log = logging.getLogger("memory_desk.api")
@@ -52,6 +54,12 @@ def problem_response(error: Exception, context: Mapping[str, Any]) -> Response:
         body = problem(TOO_LARGE, "too_large", _("The body is larger than this server takes in one request."))
     elif isinstance(error, SuspiciousOperation):
         body = problem(400, "bad_request", _("The request is malformed."))
+    elif isinstance(error, OperationalError | EncoderUnavailable):
+        log.warning("%s: %s", request.path, error)
+        headers = {"Retry-After": "1"}
+        body = problem(
+            503, "unavailable", _("The database or the encoder is busy or away; try again in a moment.")
+        )
     else:
         log.exception("%s failed", request.path, exc_info=error)
         got_request_exception.send(sender=type(context.get("view")), request=request)

@@ -6,6 +6,7 @@ import secrets
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.db import connection, transaction
 from django.db.models import Q
 from django.utils import timezone
 
@@ -34,8 +35,16 @@ def find_token(text: str) -> AgentToken | None:
 
 
 def note_use(token: AgentToken, now: datetime | None = None) -> None:
-    """Remember when the token was last used, at most once a minute, so that reads do not become writes."""
+    """Remember when the token was last used, at most once a minute, so that reads do not become writes.
+
+    Never waits: where a write of the same token holds its row, the next use will be noted.
+    """
     now = now or timezone.now()
-    if token.last_used_at is None or now - token.last_used_at > USE_NOTED_EVERY:
-        stale = Q(last_used_at=None) | Q(last_used_at__lt=now - USE_NOTED_EVERY)
-        AgentToken.objects.filter(stale, pk=token.pk).update(last_used_at=now)
+    if token.last_used_at is not None and now - token.last_used_at <= USE_NOTED_EVERY:
+        return
+    stale = Q(last_used_at=None) | Q(last_used_at__lt=now - USE_NOTED_EVERY)
+    with transaction.atomic():
+        rows = AgentToken.objects.filter(stale, pk=token.pk)
+        skip = connection.features.has_select_for_update_skip_locked
+        if rows.select_for_update(skip_locked=skip).values_list("pk", flat=True):
+            rows.update(last_used_at=now)
