@@ -54,6 +54,11 @@ class Desk:
         self.project: Project | None = getattr(request, "project", None)
         self._access: Access = getattr(request, "access", NOBODY)
 
+    @property
+    def _namespace(self) -> str:
+        match = self._request.resolver_match
+        return match.namespace if match is not None else ""
+
     @cached_property
     def projects(self) -> list[Project]:
         return visible_projects(self._access)
@@ -80,8 +85,7 @@ class Desk:
             url = reverse(url_name, args=[self.project.slug])
         except NoReverseMatch:  # an app that this desk runs without
             return None
-        match = self._request.resolver_match
-        current = match is not None and match.namespace == url_name.partition(":")[0]
+        current = self._namespace == url_name.partition(":")[0]
         counted = self.counts.get(kind)
         if counted is None:
             return NavItem(str(label), url, key, current)
@@ -101,7 +105,9 @@ class Desk:
 
     @cached_property
     def first_run(self) -> FirstRun | None:
-        return first_run_of(self._request, self.project) if self.can_write else None
+        if not self.can_write or self._namespace == "projects":  # that page says the same at length
+            return None
+        return first_run_of(self._request, self.project)
 
     @property
     def similar_command(self) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from textwrap import shorten
+from typing import Any
 
 from django.db.models import Count
 from django.urls import reverse
 
 from desk.counts import counts_by_kind
-from desk.queries import latest_changes, open_contradictions
+from desk.queries import failed_runs, latest_changes, open_contradictions
 from projects.models import Project
 from records.kinds import all_kinds, kind_named
 from records.models import ReviewState
@@ -78,6 +80,22 @@ class Change:
     title: str
     url: str
 
+    @property
+    def short_id(self) -> str:
+        """A run's id of 32 digits says no more than its first ones."""
+        return self.node_id if len(self.node_id) <= 14 else f"{self.node_id[:13]}…"
+
+
+def failed_rows(project: Project) -> list[Row]:
+    """Failed runs, each with what triggered it."""
+    return [row_of(run, why=_trigger(run.trigger_payload)) for run in failed_runs(project)]
+
+
+def _trigger(payload: Any) -> str:
+    """The first words of a payload: what an alert or a task calls itself."""
+    values = payload.values() if isinstance(payload, dict) else [payload]
+    return next((shorten(value, 80, placeholder="…") for value in values if isinstance(value, str)), "")
+
 
 def changes_of(project: Project) -> list[Change]:
     """The latest acts, with the records that they touched; one that is gone keeps its name alone."""
@@ -94,7 +112,7 @@ def changes_of(project: Project) -> list[Change]:
                 reason=act.reason,
                 node_id=act.node_id,
                 kind=kind_named(act.kind).name,
-                title=record.heading if record else "",
+                title=shorten(record.heading, 72, placeholder="…") if record else "",
                 url=record_url(record) if record else "",
             )
         )

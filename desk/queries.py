@@ -41,7 +41,7 @@ def projection_lag() -> ProjectionLag:
     return ProjectionLag(capped_count(due), capped_count(ProjectionMark.objects.filter(dead=True)))
 
 
-def newest_memories(project: Project, limit: int = 12) -> list[Record]:
+def newest_memories(project: Project, limit: int = 10) -> list[Record]:
     """The newest active records of all kinds together; one indexed query a kind."""
     found: list[tuple[datetime, Record]] = []
     for kind in all_kinds():
@@ -96,7 +96,7 @@ def _holds(record: Any) -> bool:
     return record.is_active and getattr(record, "status", None) not in SETTLED
 
 
-def latest_changes(project: Project, limit: int = 12) -> tuple[list[Revision], dict[str, Any]]:
+def latest_changes(project: Project, limit: int = 8) -> tuple[list[Revision], dict[str, Any]]:
     """The newest acts in the project, and their records by node id."""
     acts = list(Revision.objects.filter(project=project).defer("after").order_by("-pk")[:limit])
     return acts, records_by_node_id({act.node_id for act in acts}, [project.pk])

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST
 
 from desk import queries
-from desk.overview import changes_of, contradictions_of, waiting_of, waiting_total
+from desk.overview import changes_of, contradictions_of, failed_rows, waiting_of, waiting_total
 from projects.access import in_project, visible_projects
 from projects.models import Project, User
 from projects.views import SeeOther
@@ -35,7 +35,7 @@ def overview(request: HttpRequest, project: Project) -> HttpResponse:
         "project": project,
         "waiting": waiting_of(project),
         "newest": rows_of(queries.newest_memories(project)),
-        "failed": rows_of(queries.failed_runs(project)),
+        "failed": failed_rows(project),
         "contradictions": contradictions_of(project),
         "changes": changes_of(project),
     }

@@ -15,6 +15,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from projects.login_links import claim_link, user_of_link
+from projects.models import User
+from projects.snippets import python_command
 
 PASSWORD_BACKEND = "django.contrib.auth.backends.ModelBackend"  # noqa: S105  (a path, not a password)
 
@@ -31,15 +33,20 @@ def login_link(request: HttpRequest, uidb64: str, token: str) -> HttpResponse:
     user = user_of_link(uidb64, token)
     if request.method != "POST" or user is None:
         status = 200 if user is not None else 410
-        return render(request, "registration/login_link.html", {"link_user": user}, status=status)
+        return _link_page(request, user, status)
     if not claim_link(user):
-        return render(request, "registration/login_link.html", {"link_user": None}, status=410)
+        return _link_page(request, None, 410)
     login(request, user, backend=PASSWORD_BACKEND)
     if not user.has_usable_password():
         messages.info(
             request, _("You have no password yet. Set one from the account menu before you sign out.")
         )
     return redirect("home")
+
+
+def _link_page(request: HttpRequest, user: User | None, status: int) -> HttpResponse:
+    context = {"link_user": user, "link_command": f"{python_command()} manage.py login_link"}
+    return render(request, "registration/login_link.html", context, status=status)
 
 
 class ChangePassword(PasswordChangeView):

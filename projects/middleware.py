@@ -29,5 +29,5 @@ def zone_of(request: HttpRequest) -> zoneinfo.ZoneInfo:
     name = getattr(request.user, "time_zone", "") or settings.TIME_ZONE_SHOWN
     try:
         return zoneinfo.ZoneInfo(name)
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError):
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):  # "America" is a folder
         return zoneinfo.ZoneInfo("UTC")

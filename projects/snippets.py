@@ -46,7 +46,9 @@ def token_command(project: Project) -> str:
 def write_command(address: str, project: Project) -> str:
     """curl that records a decision; it arrives unreviewed."""
     fields = {"project": project.slug, **EXAMPLE}
-    lines = [f" {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items()]
+    lines = [
+        f" {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in fields.items()
+    ]
     body = "{\n" + ",\n".join(lines) + "\n}"
     return (
         f"curl -sS {address}/api/v1/decisions \\\n"

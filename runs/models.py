@@ -1,5 +1,7 @@
 """agent_runs, the key/values of their payloads, agent_memory and agent_cache."""
 
+import textwrap
+
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
@@ -122,7 +124,8 @@ class Memory(Record):
 
     @property
     def heading(self) -> str:
-        return self.summary.strip().splitlines()[0][:120] if self.summary.strip() else self.agent_name
+        line = next(iter(self.summary.strip().splitlines()), "")
+        return textwrap.shorten(line, 120, placeholder="…") or self.agent_name
 
 
 class CacheEntry(models.Model):
