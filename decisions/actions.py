@@ -15,7 +15,7 @@ from projects.models import Project
 from records import verbs
 from records.actor import Actor
 from records.errors import InvalidInput, Refused
-from records.links import link
+from records.links import leads_to, link
 from records.models import Link, Relation
 
 EDITABLE = (
@@ -28,6 +28,7 @@ EDITABLE = (
     "decided_precision",
     "tags",
 )
+IMPORTED = (*EDITABLE, "status_written", "source_text", "origin")
 OUTCOME_EDITABLE = ("type", "success_rate", "note", "occurred_at", "tags")
 
 
@@ -93,33 +94,24 @@ def supersede(
 ) -> Decision:
     """Status and link together. The successor may be unknown (`by` None)."""
     if by is not None:
-        if by.node_id == decision.node_id:
-            raise Refused(_("A decision cannot supersede itself."), decision.node_id)
-        if _leads_back(by, decision):
-            raise Refused(
-                _("%(old)s already supersedes %(new)s; a decision cannot supersede what superseded it.")
-                % {"old": decision.node_id, "new": by.node_id},
-                decision.node_id,
-            )
-        link(by, Relation.SUPERSEDES, decision, actor=actor, reason=reason)
+        link_successor(actor=actor, decision=decision, by=by, reason=reason)
     return verbs.update(
         [decision], {"status": Status.SUPERSEDED}, actor=actor, verb="supersede", reason=reason,
         expected_version=expected_version,
     ).record  # fmt: skip
 
 
-def _leads_back(successor: Decision, decision: Decision) -> bool:
-    """True when `decision` supersedes `successor`, directly or through others."""
-    frontier, seen = {decision.node_id}, {decision.node_id}
-    while frontier:
-        targets = Link.objects.filter(relation=Relation.SUPERSEDES, source__in=frontier).values_list(
-            "target", flat=True
+def link_successor(*, actor: Actor, decision: Decision, by: Decision, reason: str = "") -> Link:
+    """The link alone, where the status is said by other words (a document's own)."""
+    if by.node_id == decision.node_id:
+        raise Refused(_("A decision cannot supersede itself."), decision.node_id)
+    if leads_to(decision.node_id, Relation.SUPERSEDES, by.node_id):
+        raise Refused(
+            _("%(old)s already supersedes %(new)s; a decision cannot supersede what superseded it.")
+            % {"old": decision.node_id, "new": by.node_id},
+            decision.node_id,
         )
-        frontier = set(targets) - seen
-        if successor.node_id in frontier:
-            return True
-        seen |= frontier
-    return False
+    return link(by, Relation.SUPERSEDES, decision, actor=actor, reason=reason)
 
 
 def contradict(*, actor: Actor, decision: Decision, other: Any, reason: str = "") -> Link:

@@ -42,7 +42,9 @@ class Decision(Record):
     # What lists are sorted by: `decided_at`, or when the row was made. Not a generated column: MySQL computes those
     # before the default of a column that the writer left out.
     sort_at = models.DateTimeField(db_default=UtcNow(), editable=False)
+    # Of a decision that was read from a document: where and how it was found there, and that text whole.
     origin = CheckedJSON(_("origin"), null=True, blank=True, editable=False)
+    source_text = LongText(_("original document"), null=True, blank=True, editable=False)
 
     class Meta:
         db_table = "architecture_decisions"

@@ -11,12 +11,13 @@ from records.models import Record
 
 def image_of(record: Record) -> dict[str, Any]:
     """Column -> plain JSON value of every versioned column, as the database gave it back."""
-    return {field.attname: _plain(getattr(record, field.attname)) for field in record.versioned_fields()}
+    return {field.attname: plain(getattr(record, field.attname)) for field in record.versioned_fields()}
 
 
 def digest_of(image: dict[str, Any]) -> str:
-    """SHA-256 in hex of the canonical JSON."""
-    text = json.dumps(image, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    """SHA-256 in hex of the canonical JSON; a column added later, NULL in every row, changes no digest."""
+    said = {name: value for name, value in image.items() if value is not None}
+    text = json.dumps(said, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
@@ -24,7 +25,8 @@ def changed_between(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     return [name for name, value in after.items() if before.get(name) != value]
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A column's value as JSON has it: times in ISO 8601, decimals as text."""
     if isinstance(value, datetime | date):
         return value.isoformat()
     if isinstance(value, Decimal):

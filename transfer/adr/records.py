@@ -28,7 +28,11 @@ class Reference:
 
 @dataclass
 class ParsedRecord:
-    """One decision as written; `status` and `decided_on` are None where nothing is written or it is ambiguous."""
+    """One decision as written; `status` and `decided_on` are None where nothing is written or it is ambiguous.
+
+    `remaining` is the text in its own order without decision, alternatives, title and metadata; where no part is
+    headed as the decision, alternatives are in it too.
+    """
 
     key: str
     path: str
@@ -48,6 +52,7 @@ class ParsedRecord:
     rationale: str = ""
     alternatives: str = ""
     consequences: str = ""
+    remaining: str = ""
     tags: list[str] = field(default_factory=list)
     deciders: list[str] = field(default_factory=list)
     authors: list[str] = field(default_factory=list)
