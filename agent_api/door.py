@@ -17,6 +17,8 @@ from agent_api.idempotency import once
 class Door:
     """Times in UTC, writes with a key done once, answers never cached."""
 
+    http_method_names = ("get", "head", "post", "put", "patch", "delete")
+
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         timezone.activate(UTC)
         super().initial(request, *args, **kwargs)  # type: ignore[misc]

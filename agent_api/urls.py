@@ -20,7 +20,9 @@ v1 = [
     re_path(r"^projects/?$", views.ProjectsView.as_view(), name="projects"),
     re_path(
         r"^decisions/(?P<node_id>[^/]+)/outcomes/?$",
-        through_door(DecisionOutcomesViewSet).as_view({"get": "list", "post": "create"}),
+        through_door(DecisionOutcomesViewSet).as_view(
+            {"get": "list", "post": "create"}, basename="decision-outcomes"
+        ),
         name="decision-outcomes",
     ),
     *router.urls,

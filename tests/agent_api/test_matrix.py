@@ -1,0 +1,169 @@
+"""Every route x method x token of the API, made from the URLconf: a route that is not listed here fails the suite."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.urls import URLPattern
+from django.utils import timezone
+
+from agent_api.urls import v1
+from tests.agent_api.conftest import ApiClient
+from tests.conftest import make_token
+
+pytestmark = [pytest.mark.database, pytest.mark.django_db]
+
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+TOKENS = ("none", "garbage", "expired", "revoked", "elsewhere", "read", "write", "review")
+UNKNOWN = ("none", "garbage", "expired", "revoked")
+
+DECISION = {"title": "T", "decision": "D", "project": "shop"}
+PATTERN = {"category": "c", "name": "N", "project": "shop"}
+PITFALL = {"category": "c", "title": "T", "project": "shop"}
+
+
+class Route:
+    """`path` with its example; what each method of it needs (`read`, `write`, `review`), sends, and answers."""
+
+    def __init__(self, path: str, missing: int = 404, **methods: tuple) -> None:
+        self.path, self.missing, self.methods = path, missing, methods
+
+
+def collection(new: dict) -> dict:
+    return {"GET": ("read", None, 200), "POST": ("write", new, 201)}
+
+
+def item(change: dict) -> dict:
+    return {"GET": ("read", None, 200), "PATCH": ("write", {**change, "version": 1}, 200)}
+
+
+def act(body: dict | None = None, needs: str = "write") -> dict:
+    return {"POST": (needs, {"reason": "r"} if body is None else body, 200)}
+
+
+GET = {"GET": ("read", None, 200)}
+APPROVE = {"state": "approved"}
+
+# For `elsewhere` a list is there but empty (200), a project that is not its own is 422, a record 404.
+ROUTES = {
+    r"^me/?$": Route("/me", missing=200, **GET),
+    r"^projects/?$": Route("/projects", missing=200, **GET),
+    r"^decisions/?$": Route("/decisions", missing=422, **collection(DECISION)),
+    r"^outcomes/?$": Route(
+        "/outcomes", missing=422, **collection({"decision": "{decision}", "type": "outage"})
+    ),
+    r"^patterns/?$": Route("/patterns", missing=422, **collection(PATTERN)),
+    r"^pitfalls/?$": Route("/pitfalls", missing=422, **collection(PITFALL)),
+    r"^decisions/(?P<node_id>[^/]+)/outcomes/?$": Route(
+        "/decisions/{decision}/outcomes", **collection({"type": "success"})
+    ),
+    r"^decisions/(?P<node_id>[^/]+)/?$": Route("/decisions/{decision}", **item({"title": "New"})),
+    r"^outcomes/(?P<node_id>[^/]+)/?$": Route("/outcomes/{outcome}", **item({"type": "cost"})),
+    r"^patterns/(?P<node_id>[^/]+)/?$": Route("/patterns/{pattern}", **item({"name": "New"})),
+    r"^pitfalls/(?P<node_id>[^/]+)/?$": Route("/pitfalls/{pitfall}", **item({"title": "New"})),
+    r"^decisions/(?P<node_id>[^/]+)/status/?$": Route(
+        "/decisions/{decision}/status", **act({"status": "pending", "reason": "r"})
+    ),
+    r"^decisions/(?P<node_id>[^/]+)/supersede/?$": Route("/decisions/{decision}/supersede", **act()),
+    r"^decisions/(?P<node_id>[^/]+)/contradict/?$": Route(
+        "/decisions/{decision}/contradict", **act({"other": "{pattern}"})
+    ),
+    r"^patterns/(?P<node_id>[^/]+)/worked/?$": Route("/patterns/{pattern}/worked", **act({"note": "n"})),
+    r"^patterns/(?P<node_id>[^/]+)/failed/?$": Route("/patterns/{pattern}/failed", **act({})),
+    r"^patterns/(?P<node_id>[^/]+)/confidence/?$": Route(
+        "/patterns/{pattern}/confidence", **act({"confidence": 0.9, "reason": "r"}, "review")
+    ),
+    r"^pitfalls/(?P<node_id>[^/]+)/met-again/?$": Route("/pitfalls/{pitfall}/met-again", **act({})),
+    r"^pitfalls/(?P<node_id>[^/]+)/severity/?$": Route(
+        "/pitfalls/{pitfall}/severity", **act({"severity": "low", "reason": "r"})
+    ),
+    r"^records/(?P<node_id>[^/]+)/history/?$": Route("/records/{decision}/history", **GET),
+    r"^records/(?P<node_id>[^/]+)/similar/?$": Route("/records/{decision}/similar", **GET),
+    r"^records/(?P<node_id>[^/]+)/neighbourhood/?$": Route("/records/{decision}/neighbourhood", **GET),
+}
+for plural in ("decision", "outcome", "pattern", "pitfall"):
+    for name in ("archive", "restore"):
+        ROUTES[rf"^{plural}s/(?P<node_id>[^/]+)/{name}/?$"] = Route(
+            f"/{plural}s/{{{plural}}}/{name}", **act()
+        )
+    ROUTES[rf"^{plural}s/(?P<node_id>[^/]+)/review/?$"] = Route(
+        f"/{plural}s/{{{plural}}}/review", **act(APPROVE, "review")
+    )
+OPEN = {r"^schema/?$"}  # open to all: it tells nothing of any record
+
+SCOPES = {"read": {"read"}, "write": {"read", "write"}, "review": {"read", "write", "review"}}
+
+
+def expected(route: Route, method: str, token: str) -> int:
+    if token in UNKNOWN:
+        return 401
+    if method not in route.methods:
+        return 405
+    needs, _body, answer = route.methods[method]
+    if token == "elsewhere":
+        return 200 if "{" not in route.path and method == "GET" else route.missing
+    return answer if needs in SCOPES[token] else 403
+
+
+@pytest.fixture
+def tokens(project, other_project):
+    hour = timedelta(hours=1)
+    everything = ("read", "write", "review")
+    return {
+        "none": None,
+        "garbage": "mdk_garbage",
+        "expired": make_token(project, everything, expires_at=timezone.now() - hour)[1],
+        "revoked": make_token(project, everything, revoked_at=timezone.now() - hour)[1],
+        "elsewhere": make_token(other_project, everything)[1],
+        "read": make_token(project, ("read",))[1],
+        "write": make_token(project, ("read", "write"))[1],
+        "review": make_token(project, everything)[1],
+    }
+
+
+def test_every_route_of_the_api_is_in_the_matrix():
+    routes = {str(pattern.pattern) for pattern in v1 if isinstance(pattern, URLPattern)}
+    assert len(v1) == len(routes)
+    assert routes == set(ROUTES) | OPEN
+
+
+@pytest.mark.parametrize("pattern", ROUTES)
+def test_every_cell_answers_as_expected(tokens, decision, outcome, pattern, request, agent, project):
+    from patterns.actions import create_pattern
+    from pitfalls.actions import create_pitfall
+
+    route = ROUTES[pattern]
+    names = {
+        "decision": decision.node_id,
+        "outcome": outcome.node_id,
+        "pattern": create_pattern(actor=agent, project=project, category="c", name="N").node_id,
+        "pitfall": create_pitfall(actor=agent, project=project, category="c", title="T").node_id,
+    }
+    wrong = []
+    for method in METHODS:
+        for token in TOKENS:  # those that may do the least come first: an act changes what the next one finds
+            body = route.methods.get(method, ("", None, 0))[1]
+            filled = {
+                name: value.format(**names) if isinstance(value, str) else value
+                for name, value in (body or {}).items()
+            }
+            if "version" in filled:
+                filled["version"] = current_version(tokens, route.path.format(**names))
+            answer = ApiClient(tokens[token]).send(method, route.path.format(**names), filled or None)
+            want = expected(route, method, token)
+            if answer.status_code != want:
+                wrong.append((method, token, want, answer.status_code, answer.content[:200]))
+            if answer.status_code >= 400 and answer["Content-Type"] != "application/problem+json":
+                wrong.append((method, token, "no problem+json"))
+    assert not wrong, wrong
+
+
+def current_version(tokens, path: str) -> int:
+    return ApiClient(tokens["read"]).get(path).data["version"]
+
+
+@pytest.mark.parametrize("token", TOKENS)
+def test_the_description_is_open_to_all(tokens, token):
+    assert ApiClient(tokens[token]).get("/schema").status_code == 200
+    assert ApiClient(tokens[token]).post("/schema").status_code == 405
