@@ -386,11 +386,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="run",
-            index=models.Index(
-                models.F("agent_name"),
-                models.OrderBy(models.F("started_at"), descending=True),
-                name="runs_agent_started",
-            ),
+            index=models.Index(fields=["agent_name", "-started_at"], name="runs_agent_started"),
         ),
         migrations.AddIndex(
             model_name="run",
