@@ -10,8 +10,9 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from decisions.models import OUTCOME_TYPES, Decision, Outcome, Precision, Status
-from records.filters import DateInput
+from records.filters import DAY_BOUNDS, DateInput
 from records.forms import LongTextField, ReasonForm, TagsField, initial_of
+from records.times import shown_time
 from records.validation import check_text
 
 
@@ -21,7 +22,7 @@ def day_of(decision: Decision) -> date | None:
         return None
     if decision.decided_precision == Precision.DAY:
         return decision.decided_at.astimezone(UTC).date()
-    return timezone.localtime(decision.decided_at).date()
+    return shown_time(decision.decided_at).date()
 
 
 class DecisionForm(forms.Form):
@@ -32,7 +33,9 @@ class DecisionForm(forms.Form):
     rationale = LongTextField(label=_("Rationale"), required=False)
     alternatives_considered = LongTextField(label=_("Alternatives considered"), required=False)
     status = forms.ChoiceField(label=_("Status"), choices=Status.choices, initial=Status.ACCEPTED)
-    decided_on = forms.DateField(label=_("Decided on"), required=False, widget=DateInput)
+    decided_on = forms.DateField(
+        label=_("Decided on"), required=False, widget=DateInput, validators=DAY_BOUNDS
+    )
     tags = TagsField()
 
     def __init__(self, *args: Any, decision: Decision | None = None, **options: Any) -> None:
@@ -100,6 +103,12 @@ class OutcomeForm(forms.Form):
             options.setdefault("initial", {"occurred_at": timezone.localtime()})
         super().__init__(*args, **options)
         self.kept = outcome
+
+    @staticmethod
+    def theirs(record: Outcome, name: str) -> Any:
+        """To the minute, as the control shows it."""
+        value = getattr(record, name)
+        return value.replace(second=0, microsecond=0) if name == "occurred_at" else value
 
     def changes(self) -> dict[str, Any]:
         changes = dict(self.cleaned_data)

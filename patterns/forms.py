@@ -49,6 +49,10 @@ class ConfidenceForm(ReasonForm):
     reason = LongTextField(label=_("Why"), rows=3)
     field_order = ["confidence", "reason"]
 
+    @staticmethod
+    def theirs(record: Pattern, name: str) -> Any:
+        return record.confidence_score if name == "confidence" else None
+
 
 class EvidenceForm(forms.Form):
     note = LongTextField(label=_("Note"), required=False, rows=2)

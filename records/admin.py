@@ -6,20 +6,23 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.db.models import JSONField
+from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
 from records.actor import Actor, Channel
 from records.errors import Conflict, InvalidInput, NotAllowed
+from records.forms import JSONTextField
 from records.models import Link, ProjectionMark, Revision
 
 
 class RecordAdminForm(forms.ModelForm):
     reason = forms.CharField(label=_("Why"), max_length=2000, widget=forms.Textarea(attrs={"rows": 2}))
     expected_version = forms.IntegerField(required=False, widget=forms.HiddenInput)
+    refusal: ClassVar[Conflict | InvalidInput | None] = None  # what the verb answered to these very values
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -37,6 +40,11 @@ class RecordAdminForm(forms.ModelForm):
                     ),
                     params={"kept": kept, "seen": expected},
                 )
+        if isinstance(self.refusal, InvalidInput):
+            for name, found in self.refusal.errors.items():
+                self.add_error(name if name in self.fields else None, found)
+        elif self.refusal is not None:
+            self.add_error(None, str(self.refusal))
         return cleaned
 
     def _save_m2m(self) -> None:
@@ -47,6 +55,7 @@ class RecordAdmin(admin.ModelAdmin):
     """Subclasses say which columns a form shows and which actions write them."""
 
     form = RecordAdminForm
+    formfield_overrides = {JSONField: {"form_class": JSONTextField}}
     actions = None
     list_select_related: ClassVar[tuple[str, ...]] = ("project",)
     list_filter: ClassVar[tuple[str, ...]] = ("review_state", "source_kind")
@@ -80,14 +89,19 @@ class RecordAdmin(admin.ModelAdmin):
             )
         obj.pk, obj.version = saved.pk, saved.version
 
+    def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
+        form = super().get_form(request, obj, change, **options)
+        return type(form.__name__, (form,), {"refusal": getattr(request, "refusal", None)})
+
     def changeform_view(self, request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:
+        """A verb's refusal is shown on the form, with everything typed still in it."""
         try:
             return super().changeform_view(request, *args, **options)
         except NotAllowed as error:
             raise PermissionDenied from error
         except (Conflict, InvalidInput) as error:
-            messages.error(request, str(error))
-            return HttpResponseRedirect(request.get_full_path())
+            request.refusal = error  # type: ignore[attr-defined]
+            return super().changeform_view(request, *args, **options)
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):

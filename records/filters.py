@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime, time, timedelta
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import django_filters
 from django import forms
@@ -17,10 +17,20 @@ from django.utils.translation import gettext_lazy as _
 
 from records.actor import SourceKind
 from records.models import RecordTag, ReviewState
-from records.paging import Sort
+from records.paging import Sort, capped_count
+from records.validation import FIRST_YEAR, LAST_YEAR
 
 NOT_FILTERS = {"cursor", "sort", "page_size", "project", "format", "show"}
+DAY_BOUNDS = [MinValueValidator(date(FIRST_YEAR, 1, 1)), MaxValueValidator(date(LAST_YEAR, 12, 31))]
 SHOW = [("active", _("active only")), ("hidden", _("hidden only")), ("all", _("everything"))]
+
+
+class Chip(NamedTuple):
+    """One filter in force, and the address of the list without it."""
+
+    label: str
+    value: str
+    remove_url: str
 
 
 class DateInput(forms.DateInput):
@@ -47,8 +57,15 @@ class DayFilter(django_filters.DateFilter):
     """A day by the calendar, of years in which one day more or less, in any zone, is a day too."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        bounds = [MinValueValidator(date(1000, 1, 1)), MaxValueValidator(date(9998, 12, 31))]
-        super().__init__(*args, **{"widget": DateInput, "validators": bounds, **options})
+        super().__init__(*args, **{"widget": DateInput, "validators": DAY_BOUNDS, **options})
+
+
+class YesNoFilter(django_filters.TypedChoiceFilter):
+    """True or false; anything else is explained, where Django's own boolean field takes it for "unknown"."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        choices = [("true", _("yes")), ("false", _("no"))]
+        super().__init__(*args, choices=choices, coerce=lambda text: text == "true", **options)
 
 
 class RecordFilterSet(django_filters.FilterSet):
@@ -77,8 +94,17 @@ class RecordFilterSet(django_filters.FilterSet):
         method="filter_show", choices=SHOW, label=_("Show"), empty_label=None, initial="active"
     )
 
-    def __init__(self, data: Any = None, queryset: QuerySet[Any] | None = None, **options: Any) -> None:
+    def __init__(
+        self,
+        data: Any = None,
+        queryset: QuerySet[Any] | None = None,
+        *,
+        project_id: int | None = None,
+        **options: Any,
+    ) -> None:
+        """`project_id` where all of the rows are of one project: an index then answers `tag`."""
         super().__init__(data, queryset, **options)
+        self.project_id = project_id
         self.unknown = sorted(set(data or {}) - set(self.filters) - NOT_FILTERS)
 
     def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
@@ -103,6 +129,8 @@ class RecordFilterSet(django_filters.FilterSet):
 
         kind = next(kind for kind in all_kinds() if kind.model is queryset.model)
         nodes = RecordTag.objects.filter(kind=kind.name, tag=value)
+        if self.project_id is not None:
+            nodes = nodes.filter(project_id=self.project_id)
         key = Substr("node_id", len(kind.prefix) + 2)
         keys = nodes.annotate(key=Cast(key, IntegerField()) if kind.integer_key else key).values("key")
         return queryset.filter(pk__in=keys)
@@ -132,8 +160,17 @@ class RecordFilterSet(django_filters.FilterSet):
         """The filtered rows; none where a filter is wrong (`problems` says which)."""
         return self.queryset.none() if self.problems else self.qs
 
-    def chips(self, path: str) -> list[tuple[str, str, str]]:
-        """(label, value, the address without it) of each filter in force."""
+    def hidden_count(self) -> int:
+        """How many rows of these very filters the one definition of active keeps out; 0 where `show` was asked for."""
+        if self.form.cleaned_data.get("show"):
+            return 0
+        everything = type(self)(
+            _with(self.data, show="hidden"), self.queryset, project_id=self.project_id, request=self.request
+        )
+        return capped_count(everything.rows())
+
+    def chips(self, path: str) -> list[Chip]:
+        """Each filter in force."""
         chips = []
         data = self.data if isinstance(self.data, QueryDict) else QueryDict()
         for name in self.filters:
@@ -144,7 +181,7 @@ class RecordFilterSet(django_filters.FilterSet):
                     rest.pop("cursor", None)
                     query = rest.urlencode()
                     chips.append(
-                        (
+                        Chip(
                             str(self.filters[name].label),
                             self._shown(name, value),
                             f"{path}?{query}" if query else path,
@@ -155,3 +192,9 @@ class RecordFilterSet(django_filters.FilterSet):
     def _shown(self, name: str, value: str) -> str:
         choices = dict(getattr(self.filters[name].field, "choices", None) or [])
         return str(choices.get(value, value))
+
+
+def _with(data: Any, **changes: str) -> QueryDict:
+    query = data.copy() if isinstance(data, QueryDict) else QueryDict(mutable=True)
+    query.update(changes)
+    return query

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from records.models import Record, Relation
-from records.validation import check_tags, check_text
+from records.validation import check_tags, check_text, tag_words
 
 
 class LongTextField(forms.CharField):
@@ -27,7 +28,7 @@ class LongTextField(forms.CharField):
 
 
 class TagsField(forms.CharField):
-    """Tags as words between commas."""
+    """Tags as words between commas; one that holds a comma itself is written in double quotes."""
 
     def __init__(self, **options: Any) -> None:
         options.setdefault("label", _("Tags"))
@@ -35,17 +36,39 @@ class TagsField(forms.CharField):
         super().__init__(required=False, max_length=2000, **options)
 
     def prepare_value(self, value: Any) -> Any:
-        return ", ".join(str(tag) for tag in value) if isinstance(value, list) else value
+        if value is None or isinstance(value, str):
+            return value
+        return ", ".join(_quoted(tag) for tag in tag_words(value))
 
     def to_python(self, value: Any) -> list[str] | None:  # type: ignore[override]
         text = super().to_python(value) or ""
-        return [tag.strip() for tag in text.split(",") if tag.strip()] or None
+        try:
+            (row,) = (
+                csv.reader([" ".join(text.splitlines())], skipinitialspace=True) if text.strip() else ([],)
+            )
+        except csv.Error as error:
+            raise forms.ValidationError(_("Tags are words between commas."), code="unreadable") from error
+        return [tag.strip() for tag in row if tag.strip()] or None
 
     def validate(self, value: Any) -> None:
         check_tags(value)
 
     def run_validators(self, value: Any) -> None:
         """The length is of each tag, and `validate` checked it."""
+
+
+def _quoted(tag: str) -> str:
+    return '"' + tag.replace('"', '""') + '"' if "," in tag or tag.startswith('"') else tag
+
+
+class JSONTextField(forms.JSONField):
+    """JSON as a person types it: too deep or with too long a number is an error beside the field too."""
+
+    def to_python(self, value: Any) -> Any:
+        try:
+            return super().to_python(value)
+        except (ValueError, RecursionError) as error:
+            raise forms.ValidationError(self.error_messages["invalid"], "invalid", {"value": "…"}) from error
 
 
 class ReasonForm(forms.Form):
@@ -67,6 +90,10 @@ class ReviewForm(ReasonForm):
             ("unreviewed", _("Send back to review")),
         ],
     )
+
+    @staticmethod
+    def theirs(record: Record, name: str) -> Any:
+        return record.review_state if name == "state" else None
 
 
 class LinkForm(ReasonForm):

@@ -40,6 +40,12 @@ def link(source: Any, relation: str, target: Any, *, actor: Actor, reason: str =
     kept = Link.objects.filter(source=first.node_id, relation=relation, target=second.node_id).first()
     if kept:
         return kept
+    if relation not in SYMMETRICAL and leads_to(second.node_id, relation, first.node_id):
+        raise Refused(
+            _("%(target)s already %(relation)s %(source)s: the two cannot both be so.")
+            % {"target": second.node_id, "relation": Relation(relation).label, "source": first.node_id},
+            source.node_id,
+        )
     with writing():
         try:
             made = Link.objects.create(
@@ -75,6 +81,18 @@ def _tell_both(source: Any, target: Any, verb: str, relation: str, actor: Actor,
     for record in (source, target):
         note_event(record, verb, actor=actor, reason=reason, detail=detail)
     marks.want_again([source.node_id, target.node_id])
+
+
+def leads_to(start: str, relation: str, end: str) -> bool:
+    """True when the relation leads from one node to the other, directly or through others. One query a step."""
+    frontier, seen = {start}, {start}
+    while frontier:
+        targets = Link.objects.filter(relation=relation, source__in=frontier).values_list("target", flat=True)
+        frontier = set(targets) - seen
+        if end in frontier:
+            return True
+        seen |= frontier
+    return False
 
 
 def links_of(node_ids: list[str], relations: list[str] | None = None) -> list[Link]:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.db.models.fields.json import KeyTransform
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
@@ -20,6 +21,7 @@ from database.columns import (
 )
 from projects.models import AgentToken, Project
 from records.actor import Channel, SourceKind
+from records.foreign_json import read_json
 from records.guard import GuardedManager, GuardedModel, GuardedQuerySet
 from records.leases import Lease as Lease  # a table of this app
 from records.validation import check_json, check_tags, check_text
@@ -58,6 +60,11 @@ class CheckedJSON(models.JSONField):
     def validate(self, value: Any, model_instance: Any) -> None:
         check_json(value)  # before Django's own trial encoding, which a deep value would overflow
         super().validate(value, model_instance)
+
+    def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
+        if not isinstance(value, str) or isinstance(expression, KeyTransform):
+            return super().from_db_value(value, expression, connection)  # type: ignore[misc]
+        return read_json(value)
 
 
 class Record(GuardedModel):

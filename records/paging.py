@@ -7,6 +7,7 @@ import binascii
 import json
 from dataclasses import dataclass
 from datetime import datetime
+from math import isfinite
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -15,6 +16,7 @@ from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
 from records.errors import InvalidInput
+from records.validation import check_text, check_time
 
 COUNT_EXACT_TO = 10_000
 PAGE_SIZE = 50
@@ -96,9 +98,11 @@ def _decode(cursor: str, sort: Sort, model: type[Model]) -> tuple[bool, tuple[An
             or isinstance(pk, bool | float | list | dict | None)
         ):
             raise ValueError
-        key, pk = model._meta.get_field(sort.key).to_python(key), model._meta.pk.to_python(pk)  # type: ignore[union-attr]
+        key, pk = column.to_python(key), model._meta.pk.to_python(pk)  # type: ignore[union-attr]
         if isinstance(pk, int) and not 0 <= pk < 2**63:
             raise ValueError
+        for part in (key, pk):
+            _check_part(part)
         return direction == "p", (key, pk)
     except (
         ValueError,
@@ -113,3 +117,13 @@ def _decode(cursor: str, sort: Sort, model: type[Model]) -> tuple[bool, tuple[An
         raise InvalidInput(
             {"cursor": [_("This page link is not of this list; start from its first page.")]}
         ) from error
+
+
+def _check_part(part: Any) -> None:
+    """Refuse what a database driver could not send: a cursor is the reader's own text."""
+    if isinstance(part, datetime):
+        check_time(part)
+    elif isinstance(part, str):
+        check_text(part)
+    elif isinstance(part, float) and not isfinite(part):
+        raise ValueError

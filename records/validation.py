@@ -2,6 +2,7 @@
 
 import json
 import math
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -10,6 +11,8 @@ from django.utils.translation import gettext_lazy as _
 
 JSON_MAX_DEPTH = 64  # MySQL refuses 100
 JSON_MAX_INTEGER = 2**64 - 1
+FIRST_YEAR, LAST_YEAR = 1001, 9998  # MySQL's, less one: a zone may shift the first and last day
+TAG_MAX_LENGTH = 100
 
 
 def check_text(value: str) -> None:
@@ -68,11 +71,31 @@ def _check_json_size(value: Any) -> None:
         )
 
 
+def check_time(value: datetime) -> None:
+    """A time with its zone, of years that every database keeps and every reader's zone can show."""
+    if value.tzinfo is None:
+        raise ValidationError(_("Is a time without a zone."), code="naive")
+    if not FIRST_YEAR <= value.year <= LAST_YEAR:
+        raise ValidationError(
+            _("Must lie between the years %(first)s and %(last)s."),
+            code="year",
+            params={"first": FIRST_YEAR, "last": LAST_YEAR},
+        )
+
+
 def check_tags(value: Any) -> None:
     if value is None:
         return
     if not isinstance(value, list) or not all(isinstance(tag, str) for tag in value):
         raise ValidationError(_("Tags are a list of words."), code="not_a_list")
     for tag in value:
-        if not tag.strip() or len(tag) > 100:
+        if not tag.strip() or len(tag) > TAG_MAX_LENGTH:
             raise ValidationError(_("A tag has 1 to 100 characters."), code="tag_length")
+
+
+def tag_words(value: Any) -> list[str]:
+    """The tags of a column that a plain-SQL writer may have filled with any JSON: those that are tags, each once."""
+    if not isinstance(value, list):
+        return []
+    words = (tag.strip() for tag in value if isinstance(tag, str))
+    return list(dict.fromkeys(word for word in words if 0 < len(word) <= TAG_MAX_LENGTH))

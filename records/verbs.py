@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -26,7 +27,7 @@ from records.guard import writing
 from records.images import changed_between, digest_of, image_of
 from records.kinds import Kind, kind_of
 from records.models import ProjectionMark, Record, RecordTag, ReviewState, Revision
-from records.validation import check_text
+from records.validation import check_text, check_time, tag_words
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -186,7 +187,7 @@ def _update_chunk(
                 befores[record.pk] = image_of(record)
                 for name, value in plan.items():
                     setattr(record, name, value)
-                validate(record)
+                validate(record, plan)
                 plans[record.pk] = plan
             else:
                 outcome.unchanged.append(record)
@@ -312,13 +313,30 @@ def check_reason(reason: str) -> None:
         raise InvalidInput({"reason": error.messages}) from error
 
 
-def validate(record: Any) -> None:
-    """The columns' own rules, in words. CHECKs and uniqueness are the database's, which asks nothing twice."""
+def validate(record: Any, columns: Iterable[str] | None = None) -> None:
+    """The columns' own rules, in words: of these columns, or of all. What plain SQL wrote against a rule into another
+    column must not keep a person from rejecting it. CHECKs and uniqueness are the database's, which asks nothing twice.
+    """
+    names = None if columns is None else set(columns)
+    checked = [
+        column
+        for column in record._meta.fields
+        if not (column.is_relation or column.generated) and (names is None or column.name in names)
+    ]
+    errors: dict[str, Any] = {}
     try:
-        record.clean_fields(exclude=[f.name for f in record._meta.fields if f.is_relation or f.generated])
-        record.clean()
+        record.clean_fields(exclude=[f.name for f in record._meta.fields if f not in checked])
     except ValidationError as error:
-        raise InvalidInput(error.message_dict, record.node_id if record.pk else "") from error
+        errors = error.message_dict
+    for column in checked:
+        value = getattr(record, column.name)
+        if column.editable and isinstance(value, datetime) and column.name not in errors:
+            try:
+                check_time(value)
+            except ValidationError as error:
+                errors[column.name] = error.messages
+    if errors:
+        raise InvalidInput(errors, record.node_id if record.pk else "")
 
 
 def _clean(kind: Kind, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -396,7 +414,7 @@ def mirror_tags(records: Sequence[Any], *, new: bool = False) -> None:
                 project_id=record.project_id, node_id=record.node_id, kind=kind_of(record).name, tag=tag
             )
             for record in records
-            for tag in dict.fromkeys(tag for tag in record.tags or [] if isinstance(tag, str))
+            for tag in tag_words(record.tags)
         ]
     )
 

@@ -8,7 +8,7 @@ from django import forms
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from records.filters import DayFilter, RecordFilterSet, within_days
+from records.filters import DayFilter, RecordFilterSet, YesNoFilter, within_days
 from records.paging import Sort
 from runs.models import Run, RunStatus
 
@@ -26,9 +26,7 @@ class RunFilterSet(RecordFilterSet):
     status = django_filters.MultipleChoiceFilter(
         choices=RunStatus.choices, label=_("Status"), widget=forms.CheckboxSelectMultiple
     )
-    escalated = django_filters.BooleanFilter(
-        field_name="escalated_to_human", label=_("Escalated to a person")
-    )
+    escalated = YesNoFilter(field_name="escalated_to_human", label=_("Escalated to a person"))
     started_after = DayFilter(method="filter_after", label=_("Started from"))
     started_before = DayFilter(method="filter_before", label=_("Started until"))
 

@@ -18,6 +18,8 @@ from runs import queries
 from runs.filters import RunFilterSet
 from runs.kind import MEMORY, RUN
 
+CALLS_SHOWN = 100  # each highlighted; the further ones as one block of JSON
+
 
 @require_GET
 @in_project()
@@ -29,10 +31,12 @@ def run_list(request: HttpRequest, project: Project) -> HttpResponseBase:
 @in_project()
 def run_detail(request: HttpRequest, project: Project, pk: str) -> HttpResponse:
     run = record_or_404(project, RUN, pk)
+    calls = queries.tool_calls_of(run)
     context = {
         **detail_context(request, run),
         **similar_context(run),
-        "tool_calls": queries.tool_calls_of(run),
+        "tool_calls": calls[:CALLS_SHOWN],
+        "further_calls": [call.value for call in calls[CALLS_SHOWN:]],
         "memories": rows_of(queries.memories_of(run)),
     }
     return render(request, "runs/detail.html", context)

@@ -3,11 +3,10 @@
 from datetime import date
 from typing import Any
 
-import django_filters
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from records.filters import DayFilter, RecordFilterSet, within_days
+from records.filters import DayFilter, RecordFilterSet, YesNoFilter, within_days
 from records.paging import Sort
 from work_sessions.models import WorkSession
 
@@ -19,7 +18,7 @@ class SessionFilterSet(RecordFilterSet):
     )
     text_columns = ("session_id",)
 
-    open = django_filters.BooleanFilter(field_name="ended_at", lookup_expr="isnull", label=_("Still open"))
+    open = YesNoFilter(field_name="ended_at", lookup_expr="isnull", label=_("Still open"))
     started_after = DayFilter(method="filter_after", label=_("Started from"))
     started_before = DayFilter(method="filter_before", label=_("Started until"))
 

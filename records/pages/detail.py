@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.formats import date_format
-from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
 from records.kinds import kind_of, parse_node_id
@@ -17,6 +16,7 @@ from records.models import ProjectionMark, Relation
 from records.pages.history import history_page
 from records.pages.rows import link_rows, row_of
 from records.queries import records_by_node_id
+from records.times import shown_time
 
 
 def detail_context(request: HttpRequest, record: Any) -> dict[str, Any]:
@@ -91,4 +91,4 @@ def provenance(request: HttpRequest, record: Any) -> list[tuple[str, str, str]]:
 
 
 def _date(when: Any) -> str:
-    return date_format(localtime(when), "j M Y, H:i")
+    return date_format(shown_time(when), "j M Y, H:i")

@@ -25,6 +25,7 @@ from records.pages.history import as_text, diff_of
 from records.pages.rows import record_url
 
 EXPECTED = "version"
+UNREADABLE = -1
 
 
 class SeeOther(HttpResponseRedirect):
@@ -37,9 +38,11 @@ def posted(request: HttpRequest) -> QueryDict | None:
 
 
 def expected_version(request: HttpRequest) -> int | None:
-    """The version that the page was drawn from, as its form carries it."""
-    text = request.POST.get(EXPECTED, "")
-    return int(text) if text.isdecimal() and len(text) < 10 else None
+    """The version that the page was drawn from, as its form carries it. One that cannot be read matches none."""
+    text = request.POST.get(EXPECTED)
+    if not text:
+        return None
+    return int(text) if text.isdecimal() and len(text) < 10 else UNREADABLE
 
 
 def next_url(request: HttpRequest, otherwise: str) -> str:

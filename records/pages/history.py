@@ -15,6 +15,7 @@ from records.diff import fold, render_diff, word_diff
 from records.kinds import kind_named
 from records.models import Relation, Revision
 from records.queries import images_before, revisions_of
+from records.times import shown_time
 
 PAGE = 20
 # Said by the verb itself, with its reason; a diff of them would say it twice.
@@ -112,6 +113,8 @@ def as_text(value: Any) -> str:
     """A column's value in words a person can compare."""
     if value is None:
         return ""
+    if isinstance(value, datetime):
+        return shown_time(value).isoformat(sep=" ", timespec="minutes")
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return ", ".join(value)
     if isinstance(value, dict | list):

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
+from django.utils.translation import gettext as _
 
 from projects.models import Project
 from records.errors import InvalidInput
@@ -19,6 +20,7 @@ from records.pages.rows import rows_of
 from records.paging import Page, capped_count, count_label, paginate
 
 REGION = "#listing"
+NOT_OF_PAGES = ("page_size", "project")  # the API's
 
 
 def list_page(
@@ -30,16 +32,17 @@ def list_page(
     **context: Any,
 ) -> HttpResponseBase:
     """The page, its swapped region for htmx, or a download. A filter that cannot be applied is explained with a 422."""
-    filters = filterset(request.GET, queryset=kind.model.objects.filter(project=project))
+    filters = filterset(
+        request.GET, queryset=kind.model.objects.filter(project=project), project_id=project.pk
+    )
     form = request.GET.get("format", "")
     if form in FORMATS and not filters.problems:
-        ordered = filters.rows().order_by(
-            f"{'-' if filters.sort.descending else ''}{filters.sort.key}", "-pk"
-        )
-        return export(ordered, kind, form, project.slug)
-    problems = dict(filters.problems)
+        return export(filters.rows(), filters.sort, kind, form, project.slug)
+    problems = filters.problems | {
+        name: [_("There is no such filter.")] for name in NOT_OF_PAGES if name in request.GET
+    }
     if form and form not in FORMATS:
-        problems["format"] = [f"csv, json: {form}"]
+        problems["format"] = [_("Must be one of: %s.") % ", ".join(FORMATS)]
     rows = filters.rows().select_related("project", *kind.select).defer(*_long_columns(kind))
     try:
         page = paginate(rows, filters.sort, request.GET.get("cursor"))
@@ -55,7 +58,7 @@ def list_page(
         "rows": rows_of(page.items),
         "count": count,
         "count_label": count_label(count),
-        "hidden_count": _hidden_count(filters, project, kind),
+        "hidden_count": 0 if problems else filters.hidden_count(),
         "sorts": [
             (sort.name, sort.label, _url(request, sort=sort.name, cursor=None)) for sort in filters.sorts
         ],
@@ -79,13 +82,6 @@ def page_or_part(
     response = render(request, part if swapped else page, context, status=status)
     patch_vary_headers(response, ["HX-Request", "HX-History-Restore-Request"])
     return response
-
-
-def _hidden_count(filters: RecordFilterSet, project: Project, kind: Kind) -> int:
-    """How many records the one definition of active keeps out of this list; 0 when it shows them already."""
-    if filters.problems or filters.form.cleaned_data.get("show") in ("all", "hidden"):
-        return 0
-    return capped_count(kind.model.objects.filter(project=project).hidden())
 
 
 def _long_columns(kind: Kind) -> list[str]:

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from records.kinds import kind_of
 from records.models import Link, Record, Relation
+from records.validation import tag_words
 
 
 @dataclass
@@ -48,7 +49,7 @@ def row_of(record: Any, why: str = "") -> Row:
         node_id=record.node_id,
         kind=kind.name,
         kind_label=str(kind.label),
-        title=record.heading,
+        title=title_of(record),
         url=record_url(record),
         when=getattr(record, kind.when),
         meta=[*by, *kind.facts_of(record)],
@@ -59,6 +60,11 @@ def row_of(record: Any, why: str = "") -> Row:
         tags=tag_links(record),
         why=why,
     )
+
+
+def title_of(record: Any) -> str:
+    """Its heading; its id where plain SQL wrote a blank one, since a link needs words."""
+    return record.heading.strip() or record.node_id
 
 
 def hidden_badges(record: Record) -> list[tuple[str, str]]:
@@ -74,11 +80,7 @@ def tag_links(record: Record) -> list[dict[str, str]]:
     if not record.project_id or not record.tags:
         return []
     base = reverse(kind_of(record).list_url_name, args=[record.project.slug])
-    return [
-        {"name": tag, "url": f"{base}?{urlencode({'tag': tag})}"}
-        for tag in record.tags
-        if isinstance(tag, str)
-    ]
+    return [{"name": tag, "url": f"{base}?{urlencode({'tag': tag})}"} for tag in tag_words(record.tags)]
 
 
 @dataclass
@@ -113,7 +115,7 @@ def link_rows(node_id: str, links: Sequence[Link], records: dict[str, Any], slug
                 relation=str(relation.label if outward else reversed_label(relation)),
                 relation_key=relation.value,
                 node_id=other.node_id,
-                title=other.heading,
+                title=title_of(other),
                 url=record_url(other),
                 kind=kind.name,
                 status=kind.status_of(other),

@@ -1,11 +1,13 @@
 import json
 import re
+from datetime import datetime
 from typing import Any
 
 from django import template
 from django.utils.safestring import SafeString
 
 from records.markdown import render
+from records.times import shown_time
 
 register = template.Library()
 
@@ -30,3 +32,9 @@ def code(text: str | None, language: str | None = None) -> SafeString | str:
 def json_code(value: Any) -> SafeString | str:
     """A JSON value, indented and highlighted."""
     return code(json.dumps(value, ensure_ascii=False, indent=2), "json")
+
+
+@register.filter
+def in_zone(when: Any) -> Any:
+    """A time as the reader's zone has it, or as UTC where that zone has no such day; anything else as it is."""
+    return shown_time(when) if isinstance(when, datetime) else when
