@@ -1,0 +1,13 @@
+import pytest
+
+
+@pytest.fixture
+def as_curator(client, curator_user):
+    client.force_login(curator_user)
+    return client
+
+
+@pytest.fixture
+def as_viewer(client, viewer_user):
+    client.force_login(viewer_user)
+    return client
