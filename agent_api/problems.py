@@ -78,9 +78,9 @@ def problem(status: int, kind: str, detail: str, **more: Any) -> dict[str, Any]:
     }
 
 
-def plain_problem(request: HttpRequest, status: int, kind: str, detail: str) -> HttpResponse:
+def plain_problem(request: HttpRequest, status: int, kind: str = "error", detail: str = "") -> HttpResponse:
     """The same outside the REST framework: a path that is none, a request refused before a view saw it."""
-    body = problem(status, kind, detail) | _about(request)
+    body = problem(status, kind, detail or HTTPStatus(status).description) | _about(request)
     return HttpResponse(json.dumps(body, ensure_ascii=False), status=status, content_type=MEDIA_TYPE)
 
 

@@ -88,7 +88,7 @@ class NodeSerializer(serializers.Serializer[Any]):
 
 
 class EdgeSerializer(serializers.Serializer[Any]):
-    source = serializers.CharField(read_only=True)
+    source = serializers.CharField(read_only=True)  # type: ignore[assignment]
     target = serializers.CharField(read_only=True)
     relation = serializers.ChoiceField(choices=Relation.choices, read_only=True)
     score = serializers.FloatField(read_only=True, allow_null=True, help_text=_("Cosine of a SIMILAR_TO."))

@@ -44,7 +44,7 @@ from records.api.viewsets import ActorView
 from records.queries import images_before, revisions_of, visible_record
 
 
-class DoorView(Door, ActorView, APIView):
+class DoorView(Door, ActorView, APIView):  # type: ignore[misc]
     pass
 
 

@@ -8,6 +8,8 @@ from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
+from agent_api.problems import plain_problem
+
 
 @login_not_required
 def healthz(request: HttpRequest) -> JsonResponse:
@@ -22,6 +24,8 @@ def healthz(request: HttpRequest) -> JsonResponse:
 
 
 def _error(request: HttpRequest, status: int) -> HttpResponse:
+    if request.path.startswith("/api/"):
+        return plain_problem(request, status)
     return render(
         request, f"{status}.html", {"request_id": getattr(request, "request_id", "")}, status=status
     )

@@ -57,7 +57,7 @@ class RecordViewSet(ActorView, GenericViewSet[Any]):
 
     kind: ClassVar[Kind]
     filterset_class: ClassVar[type[RecordFilterSet]]
-    serializer_class: ClassVar[type[RecordSerializer]]
+    serializer_class: type[RecordSerializer]
     new_class: ClassVar[type[StrictSerializer]]
     changes_class: ClassVar[type[StrictSerializer]]
     lookup_field = "node_id"

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
@@ -140,3 +141,18 @@ def test_a_bug_is_a_problem_with_the_requests_id(api, decision, monkeypatch, cap
 def test_times_are_utc_whatever_zone_the_desk_shows(api, decision, settings):
     settings.TIME_ZONE_SHOWN = "Asia/Kolkata"
     assert api.get(f"/decisions/{decision.node_id}").data["created_at"].endswith("Z")
+
+
+def test_what_is_refused_before_any_view_is_a_problem_too(api):
+    answer = api.get("/me", Host="evil.example")
+    assert_problem(answer, 400)
+
+
+def test_a_database_that_is_busy_or_away_is_503_with_retry_after(api, decision, monkeypatch):
+    def away(*args, **kwargs):
+        raise OperationalError(2006, "Server has gone away")
+
+    monkeypatch.setattr("decisions.api.DecisionViewSet.extras", away)
+    answer = api.get(f"/decisions/{decision.node_id}")
+    assert_problem(answer, 503, "unavailable")
+    assert answer["Retry-After"] == "1"
