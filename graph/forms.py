@@ -46,7 +46,7 @@ class FilterForm(forms.Form):
 
     relation = forms.MultipleChoiceField(choices=Relation.choices, required=False, label=_("Relations"))
     kind = forms.MultipleChoiceField(required=False, label=_("Kinds"))
-    score = forms.FloatField(min_value=0, max_value=1, required=False, label=_("cosine at least"))
+    score = forms.FloatField(min_value=0, max_value=1, required=False, label=_("Cosine"))
     show = forms.ChoiceField(
         choices=[("active", _("active only")), ("all", _("everything"))], required=False, label=_("Show")
     )
@@ -94,7 +94,7 @@ class FilterForm(forms.Form):
 
 class NeighbourhoodForm(FilterForm):
     node = forms.CharField(max_length=40, required=False, validators=[check_node_id], label=_("Record"))
-    depth = forms.IntegerField(min_value=1, max_value=MAX_DEPTH, required=False, label=_("depth"))
+    depth = forms.IntegerField(min_value=1, max_value=MAX_DEPTH, required=False, label=_("Depth"))
     cap = forms.IntegerField(min_value=1, max_value=MAX_CAP, required=False, label=_("Nodes at most"))
 
 

@@ -20,12 +20,13 @@
   const probe = frame.appendChild(make("span", { hidden: true }));
   const token = (name) => { probe.style.color = `var(--${name})`; return getComputedStyle(probe).color; };
   const SHAPES = { decision: "ellipse", pattern: "diamond", pitfall: "triangle", session: "round-rectangle", run: "hexagon", outcome: "rectangle" };
+  let magnified = 1; // labels keep a size that can be read when the picture is small
   function look() {
     const t = Object.fromEntries(["ink", "muted", "edge", "paper", "accent", "bad", "outcome", ...Object.keys(SHAPES)].map((name) => [name, token(name)]));
     const family = getComputedStyle(document.body).fontFamily;
     const edge = (relation, style) => ({ selector: `edge[relation="${relation}"]`, style });
     return [
-      { selector: "node", style: { width: "data(size)", height: "data(size)", "background-color": t.muted, "border-width": 2, "border-color": t.paper, color: t.ink, "font-family": family, "font-size": 11.5, "text-valign": "bottom", "text-margin-y": 5, "text-wrap": "wrap", "text-max-width": 150, "text-outline-color": t.paper, "text-outline-width": 2, "text-outline-opacity": 0.9, "min-zoomed-font-size": 6, label: "" } },
+      { selector: "node", style: { width: "data(size)", height: "data(size)", "background-color": t.muted, "border-width": 2, "border-color": t.paper, color: t.ink, "font-family": family, "font-size": 11.5 * magnified, "text-valign": "bottom", "text-margin-y": 5, "text-wrap": "wrap", "text-max-width": 150 * magnified, "text-outline-color": t.paper, "text-outline-width": 2, "text-outline-opacity": 0.9, "min-zoomed-font-size": 6, label: "" } },
       ...Object.entries(SHAPES).map(([kind, shape]) => ({ selector: `node[kind="${kind}"]`, style: { shape, "background-color": t[kind] } })),
       { selector: 'node[kind="session"]', style: { height: (node) => node.data("size") * 0.66 } },
       { selector: 'node[review_state="unreviewed"]', style: { "border-style": "dashed", "border-color": t.muted } },
@@ -33,7 +34,7 @@
       { selector: "node.labelled", style: { label: "data(label)" } },
       { selector: "node.center", style: { "border-width": 4, "border-style": "solid", "border-color": t.ink, "font-weight": 600 } },
       { selector: "node.pinned", style: { "border-width": 4, "border-style": "double", "border-color": t.accent } },
-      { selector: "edge", style: { width: 1.4, "line-color": t.edge, "target-arrow-color": t.edge, "curve-style": "bezier", "arrow-scale": 0.9, "font-family": family, "font-size": 10.5, color: t.muted, "text-outline-color": t.paper, "text-outline-width": 2.5, label: "" } },
+      { selector: "edge", style: { width: 1.4, "line-color": t.edge, "target-arrow-color": t.edge, "curve-style": "bezier", "arrow-scale": 0.9, "font-family": family, "font-size": 10.5 * magnified, color: t.muted, "text-outline-color": t.paper, "text-outline-width": 2.5, label: "" } },
       edge("SIMILAR_TO", { width: "mapData(score, 0.5, 1, 1, 3.2)", opacity: 0.75 }),
       edge("CONTRADICTS", { "line-color": t.bad, color: t.bad, "line-style": "dashed", "line-dash-pattern": [7, 4], width: 2.4 }),
       edge("LEADS_TO", { "line-color": t.outcome, "target-arrow-color": t.outcome, "target-arrow-shape": "triangle" }),
@@ -54,6 +55,15 @@
   const repaint = () => requestAnimationFrame(() => cy.style(look()));
   document.addEventListener("themechange", repaint);
   dark.addEventListener("change", repaint);
+
+  let zooming;
+  cy.on("zoom", () => {
+    clearTimeout(zooming);
+    zooming = setTimeout(() => {
+      const wanted = Math.min(2.2, Math.max(1, 0.9 / cy.zoom()));
+      if (Math.abs(wanted - magnified) > 0.1) { magnified = wanted; repaint(); }
+    }, 120);
+  });
 
   const name = (node) => node.data("title") || node.id();
   const relationWords = (relation) => one(`input[name=relation][value="${CSS.escape(relation)}"]`, form)?.parentElement.textContent.trim() || relation.toLowerCase().replaceAll("_", " ");
@@ -121,9 +131,10 @@
   function arrange(newIds, kept) {
     if (!newIds.length) return Promise.resolve();
     const fixed = kept.filter((id) => cy.getElementById(id).length).map((id) => ({ nodeId: id, position: { ...cy.getElementById(id).position() } }));
-    const layout = cy.layout({ name: "fcose", quality: "proof", randomize: !fixed.length, animate: false, fit: false, nodeSeparation: 130, idealEdgeLength: 125, nodeRepulsion: 16000, nodeDimensionsIncludeLabels: cy.nodes().length <= LABELLED, packComponents: true, ...(fixed.length ? { fixedNodeConstraint: fixed } : {}) });
+    const layout = cy.layout({ name: "fcose", quality: "proof", randomize: !fixed.length, animate: false, fit: false, nodeSeparation: 130, idealEdgeLength: 125, nodeRepulsion: 16000, nodeDimensionsIncludeLabels: !fixed.length && cy.nodes().length <= LABELLED, packComponents: true, ...(fixed.length ? { fixedNodeConstraint: fixed } : {}) });
     return new Promise((done) => {
       layout.one("layoutstop", () => {
+        fixed.forEach(({ nodeId, position }) => cy.getElementById(nodeId).position(position)); // to the pixel, whatever the layout rounded
         const box = cy.extent(), outside = cy.nodes().some((node) => { const { x, y } = node.position(); return x < box.x1 || x > box.x2 || y < box.y1 || y > box.y2; });
         if (!fixed.length) fit(false); else if (outside) fit(true);
         done();
@@ -138,17 +149,17 @@
   }
 
   function labels() {
-    const few = cy.nodes().length <= LABELLED, sparse = cy.nodes().length <= LABELLED / 2, chosen = cy.nodes(":selected, .focused, .over, .pinned, .center, .on-path");
+    const few = cy.nodes().length <= (cy.width() < 560 ? LABELLED / 3 : LABELLED), sparse = cy.nodes().length <= LABELLED / 2, chosen = cy.nodes(":selected, .focused, .over, .pinned, .center, .on-path");
     cy.batch(() => {
       cy.elements().removeClass("labelled");
-      (few ? cy.nodes() : chosen.union(cy.nodes(":selected").neighborhood("node"))).addClass("labelled");
+      (few ? cy.nodes() : cy.width() < 560 ? chosen : chosen.union(cy.nodes(":selected").neighborhood("node"))).addClass("labelled");
       cy.edges(sparse ? '[relation != "SIMILAR_TO"]' : '[relation = "CONTRADICTS"]').union(cy.nodes(":selected, .over").connectedEdges()).addClass("labelled");
     });
   }
   function linkTo(node) { return make("a", { href: node.data("url") }, make("span", { className: "id", textContent: node.id() }), ` ${name(node)}`); }
   function table() {
     const dot = (node) => make("span", { className: `dot k-${node.data("kind")}`, ariaHidden: "true" });
-    const rows = cy.edges().sort((a, b) => (b.data("cosine") ?? 2) - (a.data("cosine") ?? 2)).map((edge) => make("tr", {}, make("td", {}, dot(edge.source()), linkTo(edge.source())), make("td", { textContent: relationWords(edge.data("relation")) }), make("td", { className: "num", textContent: edge.data("cosine") == null ? "" : edge.data("cosine").toFixed(2) }), make("td", {}, dot(edge.target()), linkTo(edge.target()))));
+    const rows = cy.edges().sort((a, b) => (b.data("cosine") ?? 2) - (a.data("cosine") ?? 2)).map((edge) => make("tr", {}, make("td", {}, dot(edge.source()), linkTo(edge.source())), make("td", { className: `relation-${edge.data("relation").toLowerCase()}`, textContent: relationWords(edge.data("relation")) }), make("td", { className: "num", textContent: edge.data("cosine") == null ? "" : edge.data("cosine").toFixed(2) }), make("td", {}, dot(edge.target()), linkTo(edge.target()))));
     one("[data-graph-rows]").replaceChildren(...rows);
   }
   function settle() { // after every change of what is drawn
