@@ -1,0 +1,135 @@
+"""`manage.py import_adrs`: decision records of a repository into a project, again and again."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from decisions.models import Status
+from projects.access import Capability, access_of_user
+from projects.actions import Manager, create_project
+from projects.models import Project, User
+from transfer.importing.importer import ImportRunning, Options, import_folder
+from transfer.importing.report import as_json, as_text
+from transfer.importing.searchable import make_searchable
+
+PROGRESS_SECONDS = 2.0
+
+
+class Command(BaseCommand):
+    help = (
+        "Import the decision records (ADR, MADR, RFC) of a folder or of one file. Run it again after changes: what "
+        "changed there is updated, nothing is doubled, and what people edited here is never overwritten."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("path", help="a folder, read with its sub-folders, or one file")
+        parser.add_argument("--project", metavar="SLUG", required=True)
+        parser.add_argument(
+            "--create-project", action="store_true", help="make the project where there is none of this name"
+        )
+        parser.add_argument(
+            "--status-default",
+            choices=Status.values,
+            default=Status.PENDING,
+            help="for records that write no status (default: pending)",
+        )
+        parser.add_argument("--dry-run", action="store_true", help="report what would happen, write nothing")
+        parser.add_argument(
+            "--approved-by", metavar="USER", help="new records arrive approved, in the name of this person"
+        )
+        parser.add_argument(
+            "--git-dates", action="store_true", help="records without a date get the day of their first commit"
+        )
+        parser.add_argument(
+            "--source",
+            metavar="NAME",
+            default="",
+            help="where one project takes records of several repositories: a name for each, always the same",
+        )
+        parser.add_argument("--report", choices=("text", "json"), default="text")
+        parser.add_argument(
+            "--all-references",
+            action="store_true",
+            help="name references in running text too that lead to no record",
+        )
+        parser.add_argument(
+            "--no-wait",
+            action="store_true",
+            help="do not wait until the records are searchable (SQLite without a running desk)",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        path = Path(options["path"]).resolve()
+        if not path.exists():
+            raise CommandError(f"There is no {options['path']}.")
+        if len(options["source"]) > 100:
+            raise CommandError("--source: at most 100 characters.")
+        project = self._project(options)
+        chosen = Options(
+            status_default=options["status_default"],
+            source=options["source"],
+            git_dates=options["git_dates"],
+            approved_by=_reviewer(options["approved_by"], project),
+            dry_run=options["dry_run"],
+        )
+        self._said_at = time.monotonic()
+        try:
+            report = import_folder(path, project, chosen, self._say_progress)
+        except ImportRunning as error:
+            raise CommandError(str(error)) from error
+        if options["report"] == "json":
+            self.stdout.write(
+                json.dumps(
+                    as_json(report, all_references=options["all_references"]), ensure_ascii=False, indent=1
+                )
+            )
+        else:
+            for line in as_text(report, all_references=options["all_references"]):
+                self.stdout.write(line)
+        self.stdout.flush()
+        if not options["dry_run"] and not options["no_wait"]:
+            for line in make_searchable():
+                self.stderr.write(line)
+        if report.failed:
+            sys.exit(1)
+
+    def _project(self, options: dict[str, Any]) -> Project | None:
+        slug = options["project"]
+        found = Project.objects.filter(slug=slug).first()
+        if found is not None:
+            return found
+        if not options["create_project"]:
+            known = ", ".join(Project.objects.values_list("slug", flat=True)[:20])
+            raise CommandError(
+                f"There is no project {slug!r}. There is: {known or 'none yet'}. With --create-project it is made."
+            )
+        if options["dry_run"]:
+            return None
+        try:
+            return create_project(by=Manager.command("import_adrs"), name=slug, slug=slug)
+        except ValidationError as error:
+            raise CommandError(" ".join(error.messages)) from error
+
+    def _say_progress(self, what: str, done: int, total: int) -> None:
+        if time.monotonic() - self._said_at >= PROGRESS_SECONDS:
+            self._said_at = time.monotonic()
+            self.stderr.write(f"{what}: {done} of {total}")
+            self.stderr.flush()
+
+
+def _reviewer(name: str | None, project: Project | None) -> User | None:
+    if not name:
+        return None
+    user = User.objects.filter(username=name, is_active=True).first()
+    if user is None:
+        raise CommandError(f"There is no active account {name!r}.")
+    if not access_of_user(user).may(project.pk if project else None, Capability.REVIEW):
+        raise CommandError(f"{name} may not review in this project.")
+    return user
