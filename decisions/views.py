@@ -9,22 +9,24 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from decisions import actions, queries
 from decisions.filters import DecisionFilterSet, OutcomeFilterSet
 from decisions.forms import ContradictForm, DecisionForm, OutcomeForm, StatusForm, SupersedeForm
+from decisions.imported import settle_conflict
 from decisions.kind import DECISION, OUTCOME
 from decisions.models import Decision
+from decisions.pages import conflict_context, document_facts
 from projects.access import Capability, in_project
 from projects.models import Project
 from recall.pages import similar_context
 from records.actor import Actor
-from records.errors import InvalidInput
+from records.errors import Conflict, InvalidInput, Refused
 from records.pages.detail import detail_context
-from records.pages.editing import expected_version, form_page, posted
+from records.pages.editing import done, expected_version, form_page, posted, refused
 from records.pages.listing import list_page
-from records.pages.rows import row_of
+from records.pages.rows import record_url, row_of
 from records.queries import record_or_404, records_by_node_id
 
 
@@ -45,12 +47,31 @@ def decision_detail(request: HttpRequest, project: Project, pk: int) -> HttpResp
     context = {
         **detail_context(request, decision),
         **similar_context(decision),
+        **conflict_context(decision),
         "outcomes": outcomes,
         "edit_url": reverse("decisions:edit", args=[project.slug, pk]),
         "status_fields": "decisions/_status_field.html",
         "statuses": StatusForm(initial={"status": decision.status}),
     }
+    context["provenance"] += document_facts(decision)
     return render(request, "decisions/detail.html", context)
+
+
+@require_POST
+@in_project(Capability.WRITE)
+def settle_import(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    """Edited here and changed in its document: which of the two holds."""
+    decision = record_or_404(project, DECISION, pk)
+    try:
+        saved = settle_conflict(
+            actor=Actor.person(request), decision=decision, choice=request.POST.get("choice", ""),
+            reason=request.POST.get("reason", ""), expected_version=expected_version(request),
+        )  # fmt: skip
+    except InvalidInput as error:
+        return refused(request, error, record_url(decision))
+    except Conflict as error:
+        return refused(request, Refused(str(error), decision.node_id), record_url(decision))
+    return done(request, _("Settled %s") % saved.node_id, record_url(saved))
 
 
 @require_http_methods(["GET", "POST"])

@@ -62,9 +62,7 @@ def match(
     gone = [
         old
         for key, old in earlier.items()
-        if key not in keys
-        and old.file not in unread
-        and (whole_folder or not (root / old.file).exists())
+        if key not in keys and old.file not in unread and (whole_folder or not (root / old.file).exists())
     ]
     then = [_stand_in(key, earlier[key]) for key in keys if key in earlier]
     then += _fingerprints(gone)

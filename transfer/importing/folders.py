@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-RECORD_SUFFIXES = frozenset({".md", ".markdown", ".mdx", ".rst", ".adoc", ".asciidoc", ".txt"})
+from transfer.adr.score import RECORD_SUFFIXES
+
 # Never holds a project's own records: version control, packages of others.
 SKIPPED_FOLDERS = frozenset({".git", ".hg", ".svn", "node_modules", ".venv", "venv", "__pycache__", ".tox"})
 FILE_MAX_BYTES = 16 * 1024 * 1024

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from datetime import date
+from dataclasses import dataclass
 from pathlib import Path
 
 from django.db import DataError, IntegrityError
@@ -17,30 +15,24 @@ from django.db import DataError, IntegrityError
 from database.transactions import transactional
 from decisions.actions import create_decisions
 from decisions.imported import edited_here, import_again, note_conflict, withdraw_conflict
-from decisions.kind import DECISION
 from decisions.models import Decision, Status
 from projects.models import Project, User
 from records import leases
 from records.actor import Actor, Channel, SourceKind
 from records.errors import VerbError
 from records.models import ReviewState
-from transfer.adr.identity import Match
-from transfer.adr.parse import parse_file
 from transfer.adr.records import ParsedFile, ParsedRecord
-from transfer.adr.resolve import Resolution, resolve
 from transfer.importing.columns import Columns, check, columns_of
-from transfer.importing.earlier import Earlier, imported_earlier, match, stand_ins
-from transfer.importing.folders import find_files, one_line, read_file, root_of
-from transfer.importing.git_dates import NoGit, first_commit_days
+from transfer.importing.folders import one_line
 from transfer.importing.judge import Verdict, judge
-from transfer.importing.linking import link_records, superseded_elsewhere
+from transfer.importing.linking import link_records
+from transfer.importing.reading import Progress, Reading, compare, read_folder
 from transfer.importing.report import OUTCOMES, FileLine, RecordLine, Report
 
 log = logging.getLogger("memory_desk.import")
 ACTOR_NAME = "import_adrs"
 FILES_A_TRANSACTION = 20
 LEASE_SECONDS = 120.0
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -52,23 +44,6 @@ class Options:
     git_dates: bool = False
     approved_by: User | None = None
     dry_run: bool = False
-
-
-@dataclass
-class _Reading:
-    """The folder as it is now, compared with what was imported from it before."""
-
-    lines: list[FileLine] = field(default_factory=list)
-    parsed: list[ParsedFile] = field(default_factory=list)
-    earlier: dict[str, Earlier] = field(default_factory=dict)
-    matches: dict[str, Match] = field(default_factory=dict)
-    resolution: Resolution = field(default_factory=Resolution)
-    superseded: set[str] = field(default_factory=set)
-    git_days: dict[str, date] = field(default_factory=dict)
-
-    def known(self, key: str) -> Earlier | None:
-        found = self.matches.get(key)
-        return self.earlier[found.then] if found else None
 
 
 class ImportRunning(Exception):
@@ -84,7 +59,7 @@ def import_folder(
 
 class _Import:
     def __init__(self, path: Path, project: Project | None, options: Options, progress: Progress) -> None:
-        self.path, self.root, self.project, self.options = path, root_of(path), project, options
+        self.path, self.project, self.options = path, project, options
         self.progress = progress
         self.report = Report(project.slug if project else "", str(path), options.dry_run)
         self.actor = Actor.command(
@@ -97,8 +72,8 @@ class _Import:
 
     def run(self) -> Report:
         began = time.monotonic()
-        reading = _Reading()
-        self._read(reading)
+        reading = read_folder(self.path, git_dates=self.options.git_dates, progress=self.progress)
+        self.report.notes += reading.notes
         if self.project is None or self.options.dry_run:
             self._bring_in(reading)
         else:
@@ -118,36 +93,9 @@ class _Import:
         if not leases.take(self._lease_name, self.holder, LEASE_SECONDS):
             raise ImportRunning("Another import into this project is running.")
 
-    def _read(self, reading: _Reading) -> None:
-        found = list(find_files(self.path))
-        for number, file in enumerate(found, 1):
-            self.progress("read", number, len(found))
-            data, skipped, problem = (b"", file.skipped, file.problem)
-            if not skipped and not problem:
-                data, skipped, problem = read_file(file)
-            if skipped or problem:
-                reading.lines.append(FileLine(file.path, "failed" if problem else "left out", problem or skipped))
-                continue
-            try:
-                parsed = parse_file(data, file.path)
-            except Exception as error:  # one file must not end the import of the others
-                log.exception("%s cannot be read", one_line(file.path))
-                reading.lines.append(FileLine(file.path, "failed", f"cannot be understood: {error!r}"))
-                continue
-            if parsed.kind == "record":
-                reading.parsed.append(parsed)
-            else:
-                reading.lines.append(
-                    FileLine(file.path, "left out", f"{parsed.kind}: {parsed.why}", notes=parsed.notes)
-                )
-        if self.options.git_dates:
-            try:
-                reading.git_days = first_commit_days(self.root)
-            except NoGit as error:
-                self.report.notes.append(f"no dates from git: {error}")
-
-    def _bring_in(self, reading: _Reading) -> None:
-        self._compare(reading)
+    def _bring_in(self, reading: Reading) -> None:
+        compare(reading, self.project, self.options.source, self.actor)
+        self.report.missing = reading.resolution.missing
         lines = list(reading.lines)
         total = len(reading.parsed)
         for start in range(0, total, FILES_A_TRANSACTION):
@@ -160,34 +108,13 @@ class _Import:
         self._link(reading)
         self._say_gone(reading)
 
-    def _compare(self, reading: _Reading) -> None:
-        records = [record for file in reading.parsed for record in file.records]
-        if self.project is not None:
-            reading.earlier = imported_earlier(self.project, self.options.source)
-        reading.matches = match(
-            records,
-            reading.earlier,
-            root=self.root,
-            whole_folder=self.path.is_dir(),
-            unread={line.path for line in reading.lines},
-        )
-        matched = {found.then for found in reading.matches.values()}
-        others = [old for key, old in reading.earlier.items() if key not in matched]
-        reading.resolution = resolve([*reading.parsed, *stand_ins(others, records)])
-        self.report.missing = reading.resolution.missing
-        reading.superseded = {e.target for e in reading.resolution.edges if e.relation == "SUPERSEDES"}
-        if self.project is not None:
-            node_ids = {old.node_id: key for key in reading.matches if (old := reading.known(key))}
-            elsewhere = superseded_elsewhere(self.project, self.actor, set(node_ids))
-            reading.superseded |= {node_ids[node_id] for node_id in elsewhere if node_id in node_ids}
-
     @transactional
-    def _write_files(self, chunk: list[ParsedFile], reading: _Reading) -> list[FileLine]:
+    def _write_files(self, chunk: list[ParsedFile], reading: Reading) -> list[FileLine]:
         known = [old.pk for file in chunk for r in file.records if (old := reading.known(r.key))]
         kept = Decision.objects.select_related("project").defer("source_text").in_bulk(known)
         return [self._write_file(file, reading, kept) for file in chunk]
 
-    def _write_file(self, file: ParsedFile, reading: _Reading, kept: dict[int, Decision]) -> FileLine:
+    def _write_file(self, file: ParsedFile, reading: Reading, kept: dict[int, Decision]) -> FileLine:
         line = FileLine(file.path, "unchanged", notes=list(file.notes))
         if len(file.records) > 1:
             line.why = file.why
@@ -207,7 +134,7 @@ class _Import:
         line.outcome = min((record.outcome for record in line.records), key=OUTCOMES.index)
         return line
 
-    def _columns(self, record: ParsedRecord, file: ParsedFile, reading: _Reading) -> Columns:
+    def _columns(self, record: ParsedRecord, file: ParsedFile, reading: Reading) -> Columns:
         return columns_of(
             record,
             file,
@@ -219,7 +146,7 @@ class _Import:
 
     @transactional
     def _write_records(
-        self, file: ParsedFile, all_columns: list[Columns], reading: _Reading, kept: dict[int, Decision]
+        self, file: ParsedFile, all_columns: list[Columns], reading: Reading, kept: dict[int, Decision]
     ) -> list[RecordLine]:
         lines = []
         for record, columns in zip(file.records, all_columns, strict=True):
@@ -274,18 +201,13 @@ class _Import:
 
         import_again(actor=self.actor, decision=decision, changes=changes, reason=_reason(record))
         if verdict.outcome == "conflict":
-            note_conflict(
-                actor=self.actor, decision=decision, theirs=columns.values, reason=_reason(record)
-            )
+            note_conflict(actor=self.actor, decision=decision, theirs=columns.values, reason=_reason(record))
         return verdict
 
-    def _link(self, reading: _Reading) -> None:
+    def _link(self, reading: Reading) -> None:
         read = {record.key: record.node_id for file in self.report.files for record in file.records}
         node_ids = {key: node_id for key, node_id in read.items() if node_id}
-        renamed = {found.then for found in reading.matches.values()}
-        node_ids |= {
-            key: old.node_id for key, old in reading.earlier.items() if key not in read and key not in renamed
-        }
+        node_ids |= {old.key: old.node_id for old in reading.unmatched() if old.key not in read}
         if self.options.dry_run:  # what is not imported yet still counts as an end
             node_ids |= {key: key for key, node_id in read.items() if not node_id}
         if self.project is not None:
@@ -301,23 +223,15 @@ class _Import:
         else:
             self.report.links.made = len(reading.resolution.edges)
 
-    def _say_gone(self, reading: _Reading) -> None:
-        matched = {found.then for found in reading.matches.values()}
-        others = [old for key, old in reading.earlier.items() if key not in matched]
+    def _say_gone(self, reading: Reading) -> None:
         by_path = {line.path: line for line in self.report.files}
-        for old in sorted(others, key=lambda old: old.key):
-            if line := by_path.get(old.file):
-                if line.outcome in ("left out", "failed"):
-                    line.notes.append(f"was {old.node_id}, which is left as it is")
-                    continue
-            if self.path.is_dir() and not (self.root / old.file).exists():
-                self.report.gone.append((old.key, old.node_id))
-            elif line is not None:
+        for old in sorted(reading.unmatched(), key=lambda old: old.key):
+            line = by_path.get(old.file)
+            if line is not None and line.outcome in ("left out", "failed"):
+                line.notes.append(f"was {old.node_id}, which is left as it is")
+            elif line is not None or (self.path.is_dir() and not (reading.root / old.file).exists()):
                 self.report.gone.append((old.key, old.node_id))
 
 
 def _reason(record: ParsedRecord) -> str:
     return f"Read from {one_line(record.key)}"
-
-
-__all__ = ["ACTOR_NAME", "DECISION", "ImportRunning", "Options", "import_folder"]

@@ -41,7 +41,9 @@ def judge(decision: Decision, columns: Columns) -> Verdict:
     if fields_digest(fields_of(decision)) == now[FIELDS_DIGEST]:
         return Verdict("updated", document, [*said, "edited here to the same"])
     if same_fields:
-        return Verdict("updated", document, [*said, "edited here, which is kept: the document changed elsewhere"])
+        return Verdict(
+            "updated", document, [*said, "edited here, which is kept: the document changed elsewhere"]
+        )
     named = ", ".join(name for name in FIELDS if getattr(decision, name) != columns.values[name])
     why = f"edited here since it was imported, and changed in the document: not overwritten ({named})"
     return Verdict("conflict", said=[*said, why])

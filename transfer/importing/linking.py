@@ -22,7 +22,13 @@ Triple = tuple[str, str, str]
 
 
 def link_records(
-    edges: list[Edge], node_ids: Mapping[str, str], read: set[str], *, project: Project, actor: Actor, dry_run: bool
+    edges: list[Edge],
+    node_ids: Mapping[str, str],
+    read: set[str],
+    *,
+    project: Project,
+    actor: Actor,
+    dry_run: bool,
 ) -> LinkLines:
     """`node_ids` by key of the records; `read` the keys whose documents were read now."""
     lines = LinkLines()
@@ -100,7 +106,10 @@ def _taken_back(triples: list[Triple]) -> set[Triple]:
 
 def _ends(node_ids: set[str]) -> dict[str, Decision]:
     keys = [int(node_id.partition("_")[2]) for node_id in node_ids]
-    return {decision.node_id: decision for decision in Decision.objects.only("pk", "project_id").filter(pk__in=keys)}
+    return {
+        decision.node_id: decision
+        for decision in Decision.objects.only("pk", "project_id").filter(pk__in=keys)
+    }
 
 
 @transactional

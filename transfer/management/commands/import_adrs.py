@@ -18,6 +18,7 @@ from projects.models import Project, User
 from transfer.importing.importer import ImportRunning, Options, import_folder
 from transfer.importing.report import as_json, as_text
 from transfer.importing.searchable import make_searchable
+from transfer.importing.tables import require_tables
 
 PROGRESS_SECONDS = 2.0
 
@@ -45,7 +46,9 @@ class Command(BaseCommand):
             "--approved-by", metavar="USER", help="new records arrive approved, in the name of this person"
         )
         parser.add_argument(
-            "--git-dates", action="store_true", help="records without a date get the day of their first commit"
+            "--git-dates",
+            action="store_true",
+            help="records without a date get the day of their first commit",
         )
         parser.add_argument(
             "--source",
@@ -71,6 +74,7 @@ class Command(BaseCommand):
             raise CommandError(f"There is no {options['path']}.")
         if len(options["source"]) > 100:
             raise CommandError("--source: at most 100 characters.")
+        require_tables()
         project = self._project(options)
         chosen = Options(
             status_default=options["status_default"],
