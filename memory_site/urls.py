@@ -1,6 +1,7 @@
 """Every door. Pages of a project live under /p/<slug>/ and check who asks with `projects.access.in_project`."""
 
 from django.contrib import admin
+from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path
 from django.views.generic import RedirectView
 
@@ -17,7 +18,7 @@ urlpatterns = [
     path("", include("projects.account_urls")),
     path("p/<slug:slug>/", include(PROJECT_PAGES)),
     # One sign-in page, with one throttle, for pages and admin alike.
-    path("admin/login/", RedirectView.as_view(pattern_name="login", query_string=True)),
+    path("admin/login/", login_not_required(RedirectView.as_view(pattern_name="login", query_string=True))),
     path("admin/", admin.site.urls),
     *[
         path("", include(f"{app}.urls"))

@@ -31,8 +31,10 @@ class LoginThrottle(AxesDatabaseHandler):
     An address that tries many names is locked as a whole at LOGIN_TRIES_ADDRESS.
     """
 
-    def is_locked(self, request: Any, credentials: dict[str, Any] | None = None) -> bool:
-        return bool(super().is_locked(request, credentials)) or self._address_locked(request)
+    def get_failures(self, request: Any, credentials: dict[str, Any] | None = None) -> int:
+        """Those of the pair; as many as lock it where the whole address is locked."""
+        failures = int(super().get_failures(request, credentials))
+        return max(failures, settings.LOGIN_TRIES) if self._address_locked(request) else failures
 
     def _address_locked(self, request: Any) -> bool:
         since = get_cool_off_threshold(request)

@@ -111,11 +111,9 @@ def create_token(request: HttpRequest, project: Project) -> HttpResponse:
     except ValidationError as error:
         form.add_error(None, error)
         return _settings(request, project, status=422, token_form=form)
-    response = _settings(
+    return _settings(
         request, project, status=201, new_token=token, export_command=snippets.export_command(text)
     )
-    response["Cache-Control"] = "no-store"
-    return response
 
 
 @require_POST
@@ -131,7 +129,7 @@ def new_project(request: HttpRequest) -> HttpResponse:
     """For operators."""
     if not request.access.everywhere:  # type: ignore[attr-defined]
         raise PermissionDenied
-    form = ProjectForm(request.POST or None)
+    form = ProjectForm(request.POST if request.method == "POST" else None)
     if form.is_bound and form.is_valid():
         try:
             project = actions.create_project(by=Manager.person(request), **form.cleaned_data)

@@ -106,8 +106,8 @@ def seed_demo(*, by: Manager, now: datetime | None = None) -> Project:
 def _person(by: Manager, project: Project, described: dict[str, str]) -> User:
     """An account that nobody can sign in to: it has no password, and no link is made for it."""
     names = {name: described[name] for name in ("username", "first_name", "last_name")}
-    user, _made = User.objects.get_or_create(username=names["username"], defaults=names)
-    if not user.has_usable_password():
+    user, made = User.objects.get_or_create(username=names["username"], defaults=names)
+    if made:
         user.set_unusable_password()
         user.save(update_fields=["password"])
     add_member(by=by, project=project, user=user, role=described["role"])
