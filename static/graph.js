@@ -23,18 +23,18 @@
   let magnified = 1; // labels keep a size that can be read when the picture is small
   function look() {
     const t = Object.fromEntries(["ink", "muted", "edge", "paper", "accent", "bad", "outcome", ...Object.keys(SHAPES)].map((name) => [name, token(name)]));
-    const family = getComputedStyle(document.body).fontFamily;
+    const family = getComputedStyle(document.body).fontFamily, size = (node) => node.data("size") * Math.min(1.6, magnified);
     const edge = (relation, style) => ({ selector: `edge[relation="${relation}"]`, style });
     return [
-      { selector: "node", style: { width: "data(size)", height: "data(size)", "background-color": t.muted, "border-width": 2, "border-color": t.paper, color: t.ink, "font-family": family, "font-size": 11.5 * magnified, "text-valign": "bottom", "text-margin-y": 5, "text-wrap": "wrap", "text-max-width": 150 * magnified, "text-outline-color": t.paper, "text-outline-width": 2, "text-outline-opacity": 0.9, "min-zoomed-font-size": 6, label: "" } },
+      { selector: "node", style: { width: size, height: size, "background-color": t.muted, "border-width": 2, "border-color": t.paper, color: t.ink, "font-family": family, "font-size": 11.5 * magnified, "text-valign": "bottom", "text-margin-y": 5, "text-wrap": "wrap", "text-max-width": 150 * magnified, "text-outline-color": t.paper, "text-outline-width": 2, "text-outline-opacity": 0.9, "min-zoomed-font-size": 6, label: "" } },
       ...Object.entries(SHAPES).map(([kind, shape]) => ({ selector: `node[kind="${kind}"]`, style: { shape, "background-color": t[kind] } })),
-      { selector: 'node[kind="session"]', style: { height: (node) => node.data("size") * 0.66 } },
+      { selector: 'node[kind="session"]', style: { height: (node) => size(node) * 0.66 } },
       { selector: 'node[review_state="unreviewed"]', style: { "border-style": "dashed", "border-color": t.muted } },
       { selector: "node[!active]", style: { "background-opacity": 0.35, color: t.muted } },
       { selector: "node.labelled", style: { label: "data(label)" } },
       { selector: "node.center", style: { "border-width": 4, "border-style": "solid", "border-color": t.ink, "font-weight": 600 } },
       { selector: "node.pinned", style: { "border-width": 4, "border-style": "double", "border-color": t.accent } },
-      { selector: "edge", style: { width: 1.4, "line-color": t.edge, "target-arrow-color": t.edge, "curve-style": "bezier", "arrow-scale": 0.9, "font-family": family, "font-size": 10.5 * magnified, color: t.muted, "text-outline-color": t.paper, "text-outline-width": 2.5, label: "" } },
+      { selector: "edge", style: { width: 1.4, "line-color": t.edge, "target-arrow-color": t.edge, "curve-style": "bezier", "arrow-scale": 0.9, "font-family": family, "font-size": 10.5 * magnified, color: t.muted, "text-outline-color": t.paper, "text-outline-width": 2.5, "text-rotation": "autorotate", label: "" } },
       edge("SIMILAR_TO", { width: "mapData(score, 0.5, 1, 1, 3.2)", opacity: 0.75 }),
       edge("CONTRADICTS", { "line-color": t.bad, color: t.bad, "line-style": "dashed", "line-dash-pattern": [7, 4], width: 2.4 }),
       edge("LEADS_TO", { "line-color": t.outcome, "target-arrow-color": t.outcome, "target-arrow-shape": "triangle" }),
@@ -46,7 +46,7 @@
       { selector: "node.focused", style: { "overlay-opacity": 0.34 } },
       { selector: ".faded", style: { opacity: 0.22 } },
       { selector: ".on-path", style: { opacity: 1, "line-color": t.accent, "target-arrow-color": t.accent, width: 3.4, "z-index": 8 } },
-      { selector: "node.on-path", style: { width: "data(size)", "border-color": t.accent, "border-style": "solid", "border-width": 4 } },
+      { selector: "node.on-path", style: { width: size, "border-color": t.accent, "border-style": "solid", "border-width": 4 } },
       { selector: "core", style: { "active-bg-opacity": 0.08, "active-bg-color": t.accent, "selection-box-opacity": 0 } },
     ];
   }
@@ -153,7 +153,7 @@
     cy.batch(() => {
       cy.elements().removeClass("labelled");
       (few ? cy.nodes() : cy.width() < 560 ? chosen : chosen.union(cy.nodes(":selected").neighborhood("node"))).addClass("labelled");
-      cy.edges(sparse ? '[relation != "SIMILAR_TO"]' : '[relation = "CONTRADICTS"]').union(cy.nodes(":selected, .over").connectedEdges()).addClass("labelled");
+      cy.edges(sparse ? '[relation != "SIMILAR_TO"]' : '[relation = "CONTRADICTS"]').union(cy.nodes(cy.width() < 560 ? ".over" : ":selected, .over").connectedEdges()).addClass("labelled");
     });
   }
   function linkTo(node) { return make("a", { href: node.data("url") }, make("span", { className: "id", textContent: node.id() }), ` ${name(node)}`); }
