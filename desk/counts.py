@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from time import monotonic
+from typing import Any
 
 from django.core.cache import cache
 from django.db import connection
@@ -57,7 +58,8 @@ def _named(numbers: dict[str, tuple[int, int]]) -> dict[str, KindCount]:
 
 def _count(project: Project) -> dict[str, tuple[int, int]]:
     """One statement for all kinds; each count reads at most COUNT_EXACT_TO + 1 rows."""
-    parts, parameters = [], []
+    parts: list[str] = []
+    parameters: list[Any] = []
     for kind in all_kinds():
         active = kind.model.objects.active().filter(project=project).order_by()  # type: ignore[attr-defined]
         for rows in (active, active.filter(review_state=ReviewState.UNREVIEWED)):

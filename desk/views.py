@@ -46,6 +46,7 @@ def overview(request: HttpRequest, project: Project) -> HttpResponse:
 @in_project()
 def hide_first_run(request: HttpRequest, project: Project) -> HttpResponse:
     """For this person, everywhere; the project page keeps the same commands."""
+    assert isinstance(request.user, User)
     User.objects.filter(pk=request.user.pk, first_run_hidden_at=None).update(
         first_run_hidden_at=timezone.now()
     )

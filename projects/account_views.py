@@ -53,7 +53,9 @@ class ChangePassword(PasswordChangeView):
     """Asks for the old password of those who have one; who came by a link sets the first one here."""
 
     def get_form_class(self) -> Any:
-        return super().get_form_class() if self.request.user.has_usable_password() else SetPasswordForm
+        user = self.request.user
+        first = isinstance(user, User) and not user.has_usable_password()
+        return SetPasswordForm if first else super().get_form_class()
 
     def get_success_url(self) -> str:
         return reverse("password_change_done")
