@@ -65,7 +65,7 @@ def rebuild_similarities(project_id: int) -> int:
         .distinct()
     )
     for some in _chunks(sorted(known | orphans)):
-        _update_project(project_id, set(some) & known, set(some) - known)
+        _update_project(project_id, set(some) & known, set(some) - known, with_neighbours=False)
     return len(known)
 
 
@@ -112,15 +112,19 @@ class _Block:
         return {self.node_ids[row]: float(scores[row]) for row in near}
 
 
-def _update_project(project_id: int, arrived: set[str], left: set[str]) -> None:
+def _update_project(
+    project_id: int, arrived: set[str], left: set[str], *, with_neighbours: bool = True
+) -> None:
     with held(f"similarities:{project_id}", seconds=LEASE_SECONDS, wait=LEASE_WAIT) as holder:
-        wanted, rows = _compare(project_id, arrived, left)
+        wanted, rows = _compare(project_id, arrived, left, with_neighbours)
         outdated, missing = _differences(project_id, wanted, rows)
         if outdated or missing:
             _write(f"similarities:{project_id}", holder, outdated, missing)
 
 
-def _compare(project_id: int, arrived: set[str], left: set[str]) -> tuple[dict[str, Scores], list[_Row]]:
+def _compare(
+    project_id: int, arrived: set[str], left: set[str], with_neighbours: bool
+) -> tuple[dict[str, Scores], list[_Row]]:
     """The lists as they should be, by source, and the rows that now hold them."""
     block = _Block(project_id)
     here = sorted(arrived & block.row_of.keys())
@@ -129,6 +133,8 @@ def _compare(project_id: int, arrived: set[str], left: set[str]) -> tuple[dict[s
     wanted: dict[str, Scores] = {node_id: {} for node_id in named}
     wanted |= {node_id: block.best(cosines[:, column]) for column, node_id in enumerate(here)}
 
+    if not with_neighbours:
+        return wanted, list(_rows(project_id, source__in=named))
     entering = _entering(block, here, cosines)
     touched = {row.source for row in _rows(project_id, target__in=named)} | entering.keys()
     rows = list(_rows(project_id, source__in=named | touched))
