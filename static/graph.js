@@ -127,11 +127,29 @@
     });
     return fresh.map((node) => node.id);
   }
+  // Where the layout begins, always the same for the same answer: rings by distance, each branch in a sector of its own.
+  function spread() {
+    const children = new Map(), seen = new Set([center]), order = [center];
+    for (const id of order) {
+      const fresh = cy.getElementById(id).neighborhood("node").map((node) => node.id()).filter((other) => !seen.has(other));
+      fresh.forEach((other) => { seen.add(other); order.push(other); });
+      children.set(id, fresh);
+    }
+    const leaves = (id) => children.get(id).reduce((sum, child) => sum + leaves(child), 0) || 1;
+    const place = (id, from, width, ring) => {
+      const turn = from + width / 2, radius = ring * (110 + 2 * Math.min(60, order.length));
+      cy.getElementById(id).position({ x: radius * Math.cos(turn), y: radius * Math.sin(turn) });
+      const share = width / leaves(id);
+      children.get(id).reduce((at, child) => { const part = share * leaves(child); place(child, at, part, ring + 1); return at + part; }, from);
+    };
+    if (cy.getElementById(center).length) place(center, -Math.PI / 2, 2 * Math.PI, 0);
+  }
   // Nodes that were there stay where they are; only the new ones are laid out.
   function arrange(newIds, kept) {
     if (!newIds.length) return Promise.resolve();
+    if (!kept.length) spread();
     const fixed = kept.filter((id) => cy.getElementById(id).length).map((id) => ({ nodeId: id, position: { ...cy.getElementById(id).position() } }));
-    const layout = cy.layout({ name: "fcose", quality: "proof", randomize: !fixed.length, animate: false, fit: false, nodeSeparation: 130, idealEdgeLength: 125, nodeRepulsion: 16000, nodeDimensionsIncludeLabels: !fixed.length && cy.nodes().length <= LABELLED, packComponents: true, ...(fixed.length ? { fixedNodeConstraint: fixed } : {}) });
+    const layout = cy.layout({ name: "fcose", quality: "proof", randomize: false, animate: false, fit: false, nodeSeparation: 130, idealEdgeLength: 125, nodeRepulsion: 16000, nodeDimensionsIncludeLabels: !fixed.length && cy.nodes().length <= LABELLED, packComponents: true, ...(fixed.length ? { fixedNodeConstraint: fixed } : {}) });
     return new Promise((done) => {
       layout.one("layoutstop", () => {
         fixed.forEach(({ nodeId, position }) => cy.getElementById(nodeId).position(position)); // to the pixel, whatever the layout rounded
