@@ -10,6 +10,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils.text import slugify
 
 from decisions.models import Status
 from projects.access import Capability, access_of_user
@@ -113,6 +114,10 @@ class Command(BaseCommand):
             known = ", ".join(Project.objects.values_list("slug", flat=True)[:20])
             raise CommandError(
                 f"There is no project {slug!r}. There is: {known or 'none yet'}. With --create-project it is made."
+            )
+        if slug != slugify(slug):
+            raise CommandError(
+                f"{slug!r}: a project's short name has lower-case letters, digits and hyphens."
             )
         if options["dry_run"]:
             return None
