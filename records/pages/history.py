@@ -19,7 +19,7 @@ from records.times import shown_time
 
 PAGE = 20
 # Said by the verb itself, with its reason; a diff of them would say it twice.
-QUIET_COLUMNS = {"reviewed_at", "reviewed_by_id", "worked_count", "failed_count"}
+QUIET_COLUMNS = {"reviewed_at", "reviewed_by_id", "worked_count", "failed_count", "origin"}
 
 
 @dataclass
@@ -54,6 +54,8 @@ VERBS = {
     "unlink": gettext_lazy("unlinked"),
     "end": gettext_lazy("ended"),
     "import": gettext_lazy("imported"),
+    "import_conflict": gettext_lazy("found changed in its document, and did not overwrite it"),
+    "settle_import": gettext_lazy("settled with its document"),
     "delete": gettext_lazy("deleted"),
 }
 
