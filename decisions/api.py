@@ -18,7 +18,7 @@ from decisions.filters import DecisionFilterSet, OutcomeFilterSet
 from decisions.kind import DECISION, OUTCOME
 from decisions.models import OUTCOME_TYPES, Decision, Outcome, Precision, Status
 from decisions.queries import successors_of
-from records.api.fields import Choice, Line, Moment, Number, Tags, Text, midnight
+from records.api.fields import Choice, Line, Moment, Number, Tags, Text, in_utc, midnight
 from records.api.schema import record_schema
 from records.api.serializers import (
     Became,
@@ -48,11 +48,10 @@ class DecisionSerializer(RecordSerializer):
     )
 
     @extend_schema_field(Moment(days=True, allow_null=True))
-    def get_decided_at(self, decision: Decision) -> Any:
-        if decision.decided_at is None:
-            return None
-        by_day = decision.decided_precision == Precision.DAY
-        return Moment().to_representation(decision.decided_at.date() if by_day else decision.decided_at)
+    def get_decided_at(self, decision: Decision) -> str | None:
+        if decision.decided_at is not None and decision.decided_precision == Precision.DAY:
+            return decision.decided_at.date().isoformat()
+        return in_utc(decision.decided_at)
 
     @extend_schema_field(BriefSerializer(many=True))
     def get_superseded_by(self, decision: Decision) -> list[dict[str, Any]]:

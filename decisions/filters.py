@@ -4,12 +4,11 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 import django_filters
-from django import forms
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from decisions.models import Decision, Outcome, Precision, Status
-from records.filters import DayFilter, RecordFilterSet, within_days
+from records.filters import AnyOfFilter, DayFilter, RecordFilterSet, WholeNumberFilter, within_days
 from records.paging import Sort
 
 
@@ -37,9 +36,7 @@ class DecisionFilterSet(RecordFilterSet):
     )
     text_columns = ("title",)
 
-    status = django_filters.MultipleChoiceFilter(
-        choices=Status.choices, label=_("Status"), widget=forms.CheckboxSelectMultiple
-    )
+    status = AnyOfFilter(choices=Status.choices, label=_("Status"))
     decided = DayFilter(method="filter_day", label=_("Decided on"))
     decided_after = DayFilter(method="filter_after", label=_("Decided from"))
     decided_before = DayFilter(method="filter_before", label=_("Decided until"))
@@ -70,7 +67,7 @@ class OutcomeFilterSet(RecordFilterSet):
     text_columns = ("note",)
 
     type = django_filters.CharFilter(label=_("Type"), max_length=50)
-    decision = django_filters.NumberFilter(
+    decision = WholeNumberFilter(
         field_name="decision_id", label=_("Decision"), min_value=1, max_value=2**31 - 1
     )
     occurred_after = DayFilter(method="filter_after", label=_("From"))

@@ -4,7 +4,7 @@ import django_filters
 from django.utils.translation import gettext_lazy as _
 
 from patterns.models import Pattern
-from records.filters import RecordFilterSet
+from records.filters import RecordFilterSet, WholeNumberFilter
 from records.paging import Sort
 
 
@@ -32,7 +32,7 @@ class PatternFilterSet(RecordFilterSet):
         min_value=0,
         max_value=1,
     )
-    usage_min = django_filters.NumberFilter(
+    usage_min = WholeNumberFilter(
         field_name="usage_count",
         lookup_expr="gte",
         label=_("Used at least"),

@@ -1,11 +1,10 @@
 """The FilterSet of pitfalls, for page, API and export."""
 
 import django_filters
-from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from pitfalls.models import Pitfall, Severity
-from records.filters import RecordFilterSet
+from records.filters import AnyOfFilter, RecordFilterSet, WholeNumberFilter
 from records.paging import Sort
 
 
@@ -17,10 +16,8 @@ class PitfallFilterSet(RecordFilterSet):
     text_columns = ("title",)
 
     category = django_filters.CharFilter(label=_("Category"), max_length=50)
-    severity = django_filters.MultipleChoiceFilter(
-        choices=Severity.choices, label=_("Severity"), widget=forms.CheckboxSelectMultiple
-    )
-    met_min = django_filters.NumberFilter(
+    severity = AnyOfFilter(choices=Severity.choices, label=_("Severity"))
+    met_min = WholeNumberFilter(
         field_name="encountered_count",
         lookup_expr="gte",
         label=_("Met at least"),

@@ -60,12 +60,25 @@ class DayFilter(django_filters.DateFilter):
         super().__init__(*args, **{"widget": DateInput, "validators": DAY_BOUNDS, **options})
 
 
+class WholeNumberFilter(django_filters.NumberFilter):
+    """A count or a key: 0.5 is explained, not taken for 0."""
+
+    field_class = forms.IntegerField
+
+
 class YesNoFilter(django_filters.TypedChoiceFilter):
     """True or false; anything else is explained, where Django's own boolean field takes it for "unknown"."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         choices = [("true", _("yes")), ("false", _("no"))]
         super().__init__(*args, choices=choices, coerce=lambda text: text == "true", **options)
+
+
+class AnyOfFilter(django_filters.MultipleChoiceFilter):
+    """Any of the values of one column. Without the DISTINCT of its base, which would compare whole texts."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **{"widget": forms.CheckboxSelectMultiple, "distinct": False, **options})
 
 
 class RecordFilterSet(django_filters.FilterSet):
@@ -75,17 +88,15 @@ class RecordFilterSet(django_filters.FilterSet):
     text_columns: ClassVar[tuple[str, ...]] = ()
 
     q = django_filters.CharFilter(method="filter_text", label=_("Title contains"), max_length=200)
-    review = django_filters.MultipleChoiceFilter(
+    review = AnyOfFilter(
         field_name="review_state",
         choices=ReviewState.choices,
         label=_("Review"),
-        widget=forms.CheckboxSelectMultiple,
     )
-    source = django_filters.MultipleChoiceFilter(
+    source = AnyOfFilter(
         field_name="source_kind",
         choices=SourceKind.choices,
         label=_("Source"),
-        widget=forms.CheckboxSelectMultiple,
     )
     by = django_filters.CharFilter(field_name="source_name", label=_("By"), max_length=255)
     session = django_filters.CharFilter(field_name="source_session", label=_("Session"), max_length=255)

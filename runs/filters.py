@@ -4,11 +4,10 @@ from datetime import date
 from typing import Any
 
 import django_filters
-from django import forms
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from records.filters import DayFilter, RecordFilterSet, YesNoFilter, within_days
+from records.filters import AnyOfFilter, DayFilter, RecordFilterSet, YesNoFilter, within_days
 from records.paging import Sort
 from runs.models import Run, RunStatus
 
@@ -23,9 +22,7 @@ class RunFilterSet(RecordFilterSet):
     agent = django_filters.CharFilter(field_name="agent_name", label=_("Agent"), max_length=255)
     agent_version = django_filters.CharFilter(label=_("Agent version"), max_length=50)
     trigger = django_filters.CharFilter(field_name="trigger_type", label=_("Trigger"), max_length=100)
-    status = django_filters.MultipleChoiceFilter(
-        choices=RunStatus.choices, label=_("Status"), widget=forms.CheckboxSelectMultiple
-    )
+    status = AnyOfFilter(choices=RunStatus.choices, label=_("Status"))
     escalated = YesNoFilter(field_name="escalated_to_human", label=_("Escalated to a person"))
     started_after = DayFilter(method="filter_after", label=_("Started from"))
     started_before = DayFilter(method="filter_before", label=_("Started until"))

@@ -109,10 +109,10 @@ class Moment(serializers.Field):
             self.fail("range")
         return moment
 
-    def to_representation(self, value: datetime | date) -> str:
-        if not isinstance(value, datetime):
-            return value.isoformat()
-        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+def in_utc(moment: datetime | None) -> str | None:
+    """ISO 8601 with a Z, as every instant is answered."""
+    return None if moment is None else moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def midnight(day: date) -> datetime:
