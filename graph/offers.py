@@ -102,6 +102,11 @@ def offers_of(node_ids: Sequence[str], within: Within, per_node: int) -> dict[st
         # Hidden records took places of shown ones: these few nodes are read again with the check inside each term.
         if short := read.short(shown):
             rows += _best_rows(read.table, short, within, per_node + 1, checked=True).rows
+    return best_offers(node_ids, rows, per_node)
+
+
+def best_offers(node_ids: Sequence[str], rows: Iterable[Row], per_node: int) -> dict[str, Offers]:
+    """The best `per_node` edges of each node among these rows."""
     found: dict[str, dict[Key, Row]] = {node_id: {} for node_id in node_ids}
     for row in rows:
         _keep_better(found[row.near], row)
@@ -122,10 +127,15 @@ def edges_among(some: Sequence[str], others: Sequence[str], within: Within) -> l
                 f" WHERE {near} IN ({near_marks}) AND {far} IN ({far_marks}) AND {table.condition}"
             )
             rows += _fetch(sql, [*some, *there, *table.parameters])
-    ends, kept = set(there), dict[Key, Row]()
+    ends = set(there)
+    return edges_of_rows(row for row in rows if row.far in ends)
+
+
+def edges_of_rows(rows: Iterable[Row]) -> list[Edge]:
+    """Each relation once, in the order of edges."""
+    kept = dict[Key, Row]()
     for row in rows:
-        if row.far in ends:
-            _keep_better(kept, row)
+        _keep_better(kept, row)
     return sorted((row.edge for row in kept.values()), key=lambda edge: edge.order)
 
 

@@ -33,6 +33,10 @@ class NoSuchNode(LookupError):
     """The node is not in this project, or no kind has such an id."""
 
 
+class GraphAway(RuntimeError):
+    """The graph's server does not answer, or not in time: no record's fault."""
+
+
 @dataclass(frozen=True)
 class Node:
     """A record as the graph shows it. `degree`: distinct neighbours within the filters, counted to LOOK."""

@@ -16,12 +16,14 @@ from tests.contract.world import World, random_world
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
 
-STORES = {"relational": RelationalGraph}
+STORES = ["relational", pytest.param("neo4j", marks=pytest.mark.graph)]
 
 
-@pytest.fixture(params=list(STORES))
+@pytest.fixture(params=STORES)
 def store(request):
-    return STORES[request.param]()
+    if request.param == "relational":
+        return RelationalGraph()
+    return request.getfixturevalue("shown_graph")
 
 
 def answered(hood):

@@ -1,0 +1,197 @@
+"""The one connection to Neo4j of this process: short time-outs, a breaker, and nothing that outlives a fork.
+
+A server that refuses answers at once, but one that is stopped or cut off keeps a socket open and silent, and the
+driver has no time-out for that: so each call runs in a thread of its own with a deadline, and after a failure nobody
+asks again until a pause is over.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import threading
+import time
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from django.conf import settings
+from django.utils import timezone
+
+from graph.address import GraphAddress, parse_graph_url
+from graph.store import GraphAway
+
+if TYPE_CHECKING:
+    from neo4j import Driver, ManagedTransaction
+
+T = TypeVar("T")
+log = logging.getLogger("memory_desk.graph")
+
+CONNECT_SECONDS = 1.0
+READ_SECONDS = 1.2  # of one answer, whatever its number of statements
+WRITE_SECONDS = 30.0  # of one batch of the worker
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 15.0
+POOL = 40
+
+
+class Breaker:
+    """Open after a failure: nobody asks the graph until a pause is over, which doubles with each failure."""
+
+    def __init__(self) -> None:
+        self.away_since: datetime | None = None
+        self.problem = ""
+        self._pause = FIRST_PAUSE
+        self._retry_at = 0.0
+        self._lock = threading.Lock()
+
+    @property
+    def is_open(self) -> bool:
+        return self.away_since is not None and time.monotonic() < self._retry_at
+
+    def check(self) -> None:
+        if self.is_open:
+            raise GraphAway(self.problem)
+
+    def failed(self, problem: str) -> None:
+        with self._lock:
+            if self.away_since is None:
+                self.away_since = timezone.now()
+                log.warning("The graph does not answer: %s", problem)
+            self.problem = problem
+            self._retry_at = time.monotonic() + self._pause * random.uniform(0.75, 1.25)
+            self._pause = min(self._pause * 2, LONGEST_PAUSE)
+
+    def succeeded(self) -> None:
+        if self.away_since is not None:
+            with self._lock:
+                log.warning("The graph answers again; it was away since %s", self.away_since)
+                self.away_since, self._pause, self.problem = None, FIRST_PAUSE, ""
+
+
+breaker = Breaker()
+_lock = threading.Lock()
+_driver: Driver | None = None
+_address: GraphAddress | None = None
+
+
+def configured_address() -> GraphAddress | None:
+    """Where GRAPH_URL says that Neo4j is; None: there is no Neo4j, the desk's own tables are the graph."""
+    return parse_graph_url(settings.GRAPH_URL)
+
+
+def driver() -> Driver:
+    """The driver, made when first asked for; it connects lazily."""
+    global _driver, _address
+    address = configured_address()
+    if address is None:
+        raise GraphAway("GRAPH_URL is empty")
+    with _lock:
+        if _driver is None or _address != address:
+            from neo4j import GraphDatabase, NotificationMinimumSeverity
+
+            if _driver is not None:
+                _driver.close()
+            _driver = GraphDatabase.driver(
+                address.uri,
+                auth=address.auth,
+                connection_timeout=CONNECT_SECONDS,
+                connection_acquisition_timeout=READ_SECONDS,
+                max_connection_pool_size=POOL,
+                max_transaction_retry_time=5.0,
+                liveness_check_timeout=30.0,
+                keep_alive=True,
+                notifications_min_severity=NotificationMinimumSeverity.OFF,
+                user_agent="memory-desk",
+            )
+            _address = address
+        return _driver
+
+
+def fetch(statement: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    """The rows of one reading statement, in a session of its own; the server gives it up in time, too."""
+    from neo4j import READ_ACCESS, Query
+    from neo4j.exceptions import ServiceUnavailable, SessionExpired
+
+    query = Query(statement, timeout=2 * READ_SECONDS)  # type: ignore[arg-type]
+    for attempt in range(2):
+        try:
+            with driver().session(default_access_mode=READ_ACCESS, database=_database()) as session:
+                return [tuple(record.values()) for record in session.run(query, dict(parameters))]
+        except (SessionExpired, ServiceUnavailable):
+            # A connection that was pooled before the server started anew; the pool is empty now.
+            if attempt:
+                raise
+    raise AssertionError("unreachable")
+
+
+def write(work: Callable[[ManagedTransaction], T]) -> T:
+    """Run `work` in one transaction, again where another one was in its way; within time, through the breaker."""
+    from neo4j import unit_of_work
+
+    timed = unit_of_work(timeout=WRITE_SECONDS)(work)
+
+    def in_session() -> T:
+        with driver().session(database=_database()) as session:
+            return session.execute_write(timed)
+
+    return guarded(in_session, WRITE_SECONDS)
+
+
+def guarded(work: Callable[[], T], seconds: float) -> T:
+    """What `work` answers; GraphAway where it does not within the time, and at once while the breaker is open."""
+    from neo4j.exceptions import AuthError, DriverError, TransientError
+
+    breaker.check()
+    try:
+        answer = within_time(work, seconds)
+    except (DriverError, AuthError, TransientError, OSError) as error:
+        breaker.failed(f"{type(error).__name__}: {error}")
+        raise GraphAway(breaker.problem) from error
+    breaker.succeeded()
+    return answer
+
+
+def within_time(work: Callable[[], T], seconds: float) -> T:
+    """What `work` answers or raises; TimeoutError after so many seconds, its thread left to its fate."""
+    answers: list[T] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            answers.append(work())
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run, name="memory-desk-graph", daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if errors:
+        raise errors[0]
+    if not answers:
+        raise TimeoutError(f"no answer within {seconds:g} s")
+    return answers[0]
+
+
+def forget_connection() -> None:
+    """Close the driver; the next call opens another. After GRAPH_URL changed."""
+    global _driver
+    with _lock:
+        if _driver is not None:
+            _driver.close()
+        _driver = None
+    breaker.__init__()  # type: ignore[misc]
+
+
+def _database() -> str | None:
+    return _address.database if _address else None
+
+
+def _drop_in_child() -> None:
+    """In a forked child: the parent's sockets are not ours, and closing them would speak on them."""
+    global _driver, _lock
+    _driver, _lock = None, threading.Lock()
+    breaker.__init__()  # type: ignore[misc]
+
+
+os.register_at_fork(after_in_child=_drop_in_child)

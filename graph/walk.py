@@ -1,0 +1,176 @@
+"""How a graph is walked, whatever holds it: both stores answer by these steps, so they answer alike."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from graph.offers import Offers
+from graph.store import (
+    LOOK,
+    Edge,
+    Neighbourhood,
+    Node,
+    NoSuchNode,
+    Path,
+    Relation,
+    Similar,
+    Within,
+)
+
+# A path is looked for among at most this many nodes.
+PATH_NODES = 3000
+OUTCOMES = 1000
+Rank = tuple[tuple[int, float], str]
+
+
+class Walk(ABC):
+    """The steps of every answer, over three questions to a store; each takes a whole frontier at once."""
+
+    def __init__(self, look: int = LOOK) -> None:
+        self.look = look
+
+    @abstractmethod
+    def _offers(self, node_ids: Sequence[str], within: Within, per_node: int) -> dict[str, Offers]:
+        """The best `per_node` edges of each node to records that `within` shows."""
+
+    @abstractmethod
+    def _edges_among(self, some: Sequence[str], others: Sequence[str], within: Within) -> list[Edge]:
+        """Every edge between one of `some` and one of `others` or `some`, whatever the state of either."""
+
+    @abstractmethod
+    def _nodes(self, node_ids: Iterable[str], within: Within) -> dict[str, Node]:
+        """The records that `within` shows, by node id."""
+
+    def neighbourhood(
+        self, node_id: str, within: Within, *, depth: int = 1, cap: int = 30, known: Collection[str] = ()
+    ) -> Neighbourhood:
+        known = set(known)
+        center = self._node(node_id, within.project_id)
+        look = self.look + len(known)
+        hops, reached = {node_id: 0}, {node_id}
+        frontier, read = [node_id], dict[str, Offers]()
+        left: set[str] = set()
+        at_least = False
+        room = cap - (node_id not in known)
+        for hop in range(1, depth + 1):
+            offered = self._offers(frontier, within, look)
+            read |= offered
+            at_least |= any(offers.cut for offers in offered.values())
+            ranked = [other for other in _best_first(offered) if other not in reached]
+            fresh = [other for other in ranked if other not in known]
+            taken, room = fresh[:room], room - len(fresh[:room])
+            left |= set(fresh[len(taken) :])
+            frontier = taken + [other for other in ranked if other in known]
+            reached |= set(frontier)
+            hops |= dict.fromkeys(taken, hop)
+            if not frontier or (room == 0 and hop < depth):
+                at_least |= bool(frontier)
+                break
+        new = [other for other in hops if other not in known]
+        read |= self._offers([other for other in new if other not in read], within, look)
+        cards = self._nodes([other for other in new if other != node_id], replace(within, hidden=True))
+        cards[node_id] = center
+        shown = {other: cards[other] for other in new if other in cards}
+        nodes = [
+            replace(node, hop=hops[other], degree=min(self.look, _degree(other, read[other])))
+            for other, node in shown.items()
+        ]
+        return Neighbourhood(
+            center=node_id,
+            nodes=nodes,
+            edges=self._edges(list(shown), known - shown.keys(), within),
+            total=len(nodes) + len(left),
+            truncated=at_least or bool(left),
+            at_least=at_least,
+        )
+
+    def similar(self, node_id: str, within: Within, *, k: int = 10) -> list[Similar]:
+        self._node(node_id, within.project_id)
+        within = replace(within, relations=frozenset({Relation.SIMILAR_TO}))
+        edges = self._offers([node_id], within, k)[node_id].edges
+        scores = {edge.other(node_id): edge.score or 0.0 for edge in edges}
+        nodes = self._nodes(scores, within)
+        return [Similar(nodes[other], score) for other, score in scores.items() if other in nodes]
+
+    def outcomes_after(self, node_ids: Sequence[str], within: Within) -> Mapping[str, list[Node]]:
+        within = replace(within, relations=frozenset({Relation.LEADS_TO}))
+        offered = self._offers(node_ids, within, OUTCOMES)
+        followed = {
+            node_id: [edge.target for edge in offers.edges if edge.source == node_id]
+            for node_id, offers in offered.items()
+        }
+        nodes = self._nodes({target for targets in followed.values() for target in targets}, within)
+        return {
+            node_id: [nodes[target] for target in targets if target in nodes]
+            for node_id, targets in followed.items()
+        }
+
+    def path(self, source: str, target: str, within: Within, *, max_depth: int = 6) -> Path | None:
+        for end in (source, target):
+            self._node(end, within.project_id)
+        # From both ends, always the side that has fewer nodes to ask: two small balls instead of a large one.
+        sides: list[dict[str, tuple[int, Edge | None]]] = [{source: (0, None)}, {target: (0, None)}]
+        fronts, depths = [[source], [target]], [0, 0]
+        while not (meeting := sides[0].keys() & sides[1].keys()):
+            at = 0 if len(fronts[0]) <= len(fronts[1]) else 1
+            if not fronts[at] or sum(depths) >= max_depth or sum(map(len, sides)) > PATH_NODES:
+                return None
+            depths[at] += 1
+            fresh: dict[str, tuple[int, Edge | None]] = {}
+            offered = self._offers(fronts[at], within, self.look)
+            for node_id in fronts[at]:
+                for edge in offered[node_id].edges:
+                    if edge.other(node_id) not in sides[at]:
+                        fresh.setdefault(edge.other(node_id), (depths[at], edge))
+            sides[at] |= fresh
+            fronts[at] = list(fresh)
+        middle = min(meeting, key=lambda node_id: (sides[0][node_id][0] + sides[1][node_id][0], node_id))
+        before, after = _back(middle, sides[0]), _back(middle, sides[1])
+        ids = [*reversed([node_id for node_id, _ in before]), *[node_id for node_id, _ in after[1:]]]
+        edges = [*reversed([edge for _, edge in before if edge]), *[edge for _, edge in after if edge]]
+        nodes = self._nodes(ids, replace(within, kinds=None, hidden=True))
+        return Path([replace(nodes[node_id], hop=hop) for hop, node_id in enumerate(ids)], edges)
+
+    def _edges(self, new: list[str], known: set[str], within: Within) -> list[Edge]:
+        """Every edge between a new node and a new or known one, whether or not it is among the best of its ends."""
+        found = self._edges_among(new, sorted(known), within)
+        ends = {end for edge in found for end in (edge.source, edge.target)} - set(new)
+        # `known` is what the caller says; only records of this project count.
+        there = self._nodes(ends, Within(project_id=within.project_id, hidden=True)).keys() | set(new)
+        return [edge for edge in found if edge.source in there and edge.target in there]
+
+    def _node(self, node_id: str, project_id: int) -> Node:
+        """The record, whatever its state."""
+        found = self._nodes([node_id], Within(project_id=project_id, hidden=True))
+        if node_id not in found:
+            raise NoSuchNode(node_id)
+        return found[node_id]
+
+
+def _best_first(offered: dict[str, Offers]) -> list[str]:
+    """The other ends, each ranked by the best edge that leads to it."""
+    ranks: dict[str, Rank] = {}
+    for node_id, offers in offered.items():
+        for edge in offers.edges:
+            other = edge.other(node_id)
+            rank = (edge.order[:2], other)
+            if other not in ranks or rank < ranks[other]:
+                ranks[other] = rank
+    return sorted(ranks, key=ranks.__getitem__)
+
+
+def _degree(node_id: str, offers: Offers) -> int:
+    return len({edge.other(node_id) for edge in offers.edges})
+
+
+def _back(node_id: str, side: dict[str, tuple[int, Edge | None]]) -> list[tuple[str, Edge | None]]:
+    """The way back to the side's own end: (node, the edge by which it was reached)."""
+    way = []
+    current: str | None = node_id
+    while current is not None:
+        edge = side[current][1]
+        way.append((current, edge))
+        current = edge.other(current) if edge else None
+    return way

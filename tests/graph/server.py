@@ -1,0 +1,65 @@
+"""The real Neo4j of these tests: found by TEST_NEO4J_URL; each test empties it."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from django.conf import settings
+
+from records.kinds import graph_kinds
+
+
+def rows_of():
+    """(node id, record) of every record that belongs in the graph."""
+    return {record.node_id: record for kind in graph_kinds() for record in kind.model.objects.all()}
+
+
+def show_everything(before=None):
+    """Project all rows of the test's database; answers how many there were."""
+    from graph.projector import Neo4jProjector
+
+    records = rows_of()
+    if before != len(records):
+        Neo4jProjector().project(list(records.values()), (), dict.fromkeys(records, 1))
+    return len(records)
+
+
+@pytest.fixture(scope="session")
+def graph_address():
+    url = os.environ.get("TEST_NEO4J_URL")  # never GRAPH_URL: these tests empty the graph
+    if not url:
+        pytest.skip("needs a Neo4j: TEST_NEO4J_URL")
+    return url
+
+
+@pytest.fixture(scope="session")
+def graph_schema(graph_address):
+    from graph.connection import forget_connection
+    from graph.nodes import install_schema
+
+    kept, settings.GRAPH_URL = settings.GRAPH_URL, graph_address
+    forget_connection()
+    install_schema()
+    yield
+    settings.GRAPH_URL = kept
+
+
+@pytest.fixture
+def clean_graph(graph_schema, db, monkeypatch, settings, graph_address):
+    """Neo4j without the records that this test made, before it and after it. Ids of a rolled-back test come again."""
+    from graph import connection, cypher
+
+    settings.GRAPH_URL = graph_address
+    connection.forget_connection()
+
+    def empty():
+        connection.breaker.succeeded()
+        while connection.write(lambda tx: cypher.delete_some(tx, 2000)):
+            pass
+
+    empty()
+    yield
+    settings.GRAPH_URL = graph_address
+    connection.forget_connection()
+    empty()
