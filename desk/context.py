@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
+from django.utils.formats import date_format, time_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from desk.counts import KindCount, counts_by_kind
 from desk.first_run import FirstRun, first_run_of
-from desk.queries import ProjectionLag, newest_node, projection_lag
+from desk.queries import newest_node
+from graph.queries import GraphLag, graph_lag
 from projects.access import NOBODY, Access, Capability, visible_projects
 from projects.models import Project
 from projects.snippets import address_of, similar_command
+from records.paging import count_label
+
+# A save reaches the graph within a moment; only what waits longer is worth a banner.
+NOTICED_SECONDS = 10
 
 
 @dataclass(frozen=True)
@@ -96,12 +104,15 @@ class Desk:
         """Whether vectors and graph show what was written; how far they are behind."""
         if self.project is None:
             return None
-        lag = projection_lag()
         try:
             url = reverse("graph:neighbourhood", args=[self.project.slug])
         except NoReverseMatch:
             url = reverse("desk:overview", args=[self.project.slug])
-        return {"level": lag.level, "text": _lag_text(lag), "url": url}
+        return {"level": _lag_level(self._lag), "text": _lag_text(self._lag), "url": url}
+
+    @cached_property
+    def _lag(self) -> GraphLag:
+        return graph_lag()
 
     @cached_property
     def first_run(self) -> FirstRun | None:
@@ -115,9 +126,12 @@ class Desk:
         newest = newest_node(self.project, "decision") if self.project else None
         return similar_command(address_of(self._request), newest) if newest else ""
 
-    @property
+    @cached_property
     def notices(self) -> list[dict[str, str]]:
-        return []
+        if self.project is None or not settings.GRAPH_URL:
+            return []
+        text = _graph_notice(self._lag)
+        return [{"level": "warn", "text": text}] if text else []
 
     def _may(self, capability: Capability) -> bool:
         return self.project is not None and self._access.may(self.project.pk, capability)
@@ -139,12 +153,41 @@ class Desk:
         return timezone.get_current_timezone_name()
 
 
-def _lag_text(lag: ProjectionLag) -> str:
+def _lag_level(lag: GraphLag) -> str:
+    if lag.dead or lag.away_since:
+        return "down"
+    return "behind" if lag.waiting else "ok"
+
+
+def _lag_text(lag: GraphLag) -> str:
+    if lag.away_since:
+        return _("graph away")
     if lag.dead:
         return ngettext("%(n)s record failed to reach the graph", "%(n)s records failed to reach the graph", lag.dead) % {"n": lag.dead}  # fmt: skip
     if lag.waiting:
-        return _("graph behind by %s") % lag.waiting_label
+        return _("graph behind by %s") % count_label(lag.waiting)
     return _("graph up to date")
+
+
+def _graph_notice(lag: GraphLag) -> str:
+    """What a reader must know of the answers: that Neo4j is silent, or has been behind for longer than a moment."""
+    late = lag.since is not None and lag.since < timezone.now() - timedelta(seconds=NOTICED_SECONDS)
+    told = {"n": count_label(lag.waiting), "since": _clock(lag.since), "away": _clock(lag.away_since)}
+    if lag.away_since and lag.waiting:
+        return _("Graph away since %(away)s and behind by %(n)s; the database answers instead.") % told
+    if lag.away_since:
+        return _("Graph away since %(away)s; the database answers instead.") % told
+    if late:
+        return _("Graph behind by %(n)s since %(since)s; the database answers instead.") % told
+    return ""
+
+
+def _clock(moment: datetime | None) -> str:
+    """14:02, with the day where it is not today's."""
+    if moment is None:
+        return ""
+    local, today = timezone.localtime(moment), timezone.localdate()
+    return time_format(local, "H:i") if local.date() == today else date_format(local, "Y-m-d H:i")
 
 
 def desk(request: HttpRequest) -> dict[str, object]:

@@ -8,37 +8,12 @@ from typing import Any
 
 from projects.models import Project
 from records.kinds import Kind, all_kinds, kind_named
-from records.models import Link, ProjectionMark, Record, Relation, Revision
-from records.paging import capped_count, count_label
+from records.models import Link, Record, Relation, Revision
 from records.queries import records_by_node_id
 
 # A decision that no longer holds contradicts nobody.
 SETTLED = ("superseded", "deprecated", "rejected")
 LINKS_LOOKED_AT = 50
-
-
-@dataclass(frozen=True)
-class ProjectionLag:
-    """How many records the vectors and the graph do not show yet, and how many they never will without help."""
-
-    waiting: int
-    dead: int
-
-    @property
-    def level(self) -> str:
-        if self.dead:
-            return "down"
-        return "behind" if self.waiting else "ok"
-
-    @property
-    def waiting_label(self) -> str:
-        return count_label(self.waiting)
-
-
-def projection_lag() -> ProjectionLag:
-    """Of the whole desk; two index ranges that are empty when all is well."""
-    due = ProjectionMark.objects.filter(dead=False, next_try_at__isnull=False)
-    return ProjectionLag(capped_count(due), capped_count(ProjectionMark.objects.filter(dead=True)))
 
 
 def newest_memories(project: Project, limit: int = 10) -> list[Record]:

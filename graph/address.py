@@ -42,7 +42,7 @@ def parse_graph_url(url: str) -> GraphAddress | None:
         raise ValueError(f"{SHAPE}: it names no host")
     if parts.query or parts.fragment:
         raise ValueError(f"{SHAPE}: it takes no ? and no #; write them in a password as %3F and %23")
-    if (parts.username is None) != (parts.password is None):
+    if (parts.username is None) != (parts.password is None) or parts.username == "":
         raise ValueError(f"{SHAPE}: it has a user or a password, not both")
     database = unquote(parts.path.strip("/")) or None
     if database is not None and not database.replace(".", "").replace("-", "").isalnum():

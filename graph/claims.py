@@ -29,24 +29,33 @@ ERROR_LENGTH = 2000
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One mark under our lease. `version` is what was wanted when it was claimed, and all that may be stored."""
+    """One mark under our lease. `version` is what was wanted when it was claimed, and all that may be stored.
+
+    `embedded`: only the graph does not show it yet.
+    """
 
     pk: int
     node_id: str
     version: int
     gone: bool
     attempts: int
+    embedded: bool = False
 
 
 def new_token() -> str:
     return uuid.uuid4().hex
 
 
-def claim(token: str, limit: int, *, again: bool = False) -> list[Claim]:
-    """The marks due longest, leased to `token`. `again`: those tried before, which failed or whose worker died."""
+def claim(token: str, limit: int, *, again: bool = False, unembedded: bool = False) -> list[Claim]:
+    """The marks due longest, leased to `token`. `again`: those tried before, which failed or whose worker died.
+
+    `unembedded`: only those without their embedding, while the graph is away.
+    """
     now = timezone.now()
     tried = Q(attempts__gt=0) if again else Q(attempts=0)
     due = ProjectionMark.objects.filter(_free(now), tried)
+    if unembedded:
+        due = due.filter(embedded_version__lt=F("wanted_version"))
     found = list(due.order_by("next_try_at").values_list("pk", flat=True)[:limit])
     return _lease(found, token, now) if found else []
 
@@ -55,7 +64,14 @@ def claim(token: str, limit: int, *, again: bool = False) -> list[Claim]:
 def _lease(found: list[int], token: str, now: datetime) -> list[Claim]:
     rows = ProjectionMark.objects.select_for_update(skip_locked=True).filter(_free(now), pk__in=found)
     claims = [
-        Claim(mark.pk, mark.node_id, mark.wanted_version, mark.gone, mark.attempts + 1)
+        Claim(
+            mark.pk,
+            mark.node_id,
+            mark.wanted_version,
+            mark.gone,
+            mark.attempts + 1,
+            mark.embedded_version >= mark.wanted_version,
+        )
         for mark in rows.order_by("pk")
     ]
     spent = [one.pk for one in claims if one.attempts > ATTEMPTS]
@@ -92,12 +108,15 @@ def prolong(token: str, claims: Collection[Claim]) -> None:
     _marks(ours).update(lease_until=timezone.now() + timedelta(seconds=LEASE_SECONDS))
 
 
-def acknowledge(token: str, claims: Collection[Claim]) -> None:
-    """Store what is now shown. A mark of which more was wanted meanwhile stays due; a lost lease stores nothing."""
+def acknowledge(token: str, claims: Collection[Claim], *, projected: bool = True) -> None:
+    """Store what is now shown. A mark of which more was wanted meanwhile stays due; a lost lease stores nothing.
+
+    Without `projected`: embedded, but the graph was away. It stays due, and no attempt is counted.
+    """
     left = list(claims)
     give_up_at = time.monotonic() + ACK_WAIT_SECONDS
     while left:
-        stored = _acknowledge(token, left)
+        stored = _acknowledge(token, left, projected)
         left = [one for one in left if one.pk not in stored]
         if left:  # being saved by a person now, or no longer ours
             ours = set(_marks(one.pk for one in left).filter(lease_token=token).values_list("pk", flat=True))
@@ -108,10 +127,15 @@ def acknowledge(token: str, claims: Collection[Claim]) -> None:
 
 
 @transactional
-def _acknowledge(token: str, claims: Collection[Claim]) -> set[int]:
+def _acknowledge(token: str, claims: Collection[Claim], projected: bool) -> set[int]:
     versions = {one.pk: one.version for one in claims}
     marks = lock_ours(token, claims)
     free: dict[str, Any] = {"lease_token": None, "lease_until": None, "attempts": 0, "error": None}
+    if not projected:
+        for mark in marks:
+            embedded = max(mark.embedded_version, versions[mark.pk])
+            _marks([mark.pk]).update(embedded_version=embedded, **free)
+        return {mark.pk for mark in marks}
     done = [mark.pk for mark in marks if mark.wanted_version == versions[mark.pk]]
     wanted = F("wanted_version")
     _marks(done).update(embedded_version=wanted, projected_version=wanted, next_try_at=None, **free)
@@ -119,7 +143,10 @@ def _acknowledge(token: str, claims: Collection[Claim]) -> set[int]:
         if mark.wanted_version != versions[mark.pk]:
             shown = versions[mark.pk]
             _marks([mark.pk]).update(
-                embedded_version=shown, projected_version=shown, wanted_at=F("next_try_at"), **free
+                embedded_version=max(mark.embedded_version, shown),
+                projected_version=shown,
+                wanted_at=F("next_try_at"),
+                **free,
             )
     return {mark.pk for mark in marks}
 

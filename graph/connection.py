@@ -23,7 +23,7 @@ from graph.address import GraphAddress, parse_graph_url
 from graph.store import GraphAway
 
 if TYPE_CHECKING:
-    from neo4j import Driver, ManagedTransaction
+    from neo4j import Driver, Transaction
 
 T = TypeVar("T")
 log = logging.getLogger("memory_desk.graph")
@@ -32,6 +32,7 @@ CONNECT_SECONDS = 1.0
 READ_SECONDS = 1.2  # of one answer, whatever its number of statements
 WRITE_SECONDS = 30.0  # of one batch of the worker
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 15.0
+WRITE_TRIES = 6
 POOL = 40
 
 
@@ -98,7 +99,6 @@ def driver() -> Driver:
                 connection_timeout=CONNECT_SECONDS,
                 connection_acquisition_timeout=READ_SECONDS,
                 max_connection_pool_size=POOL,
-                max_transaction_retry_time=5.0,
                 liveness_check_timeout=30.0,
                 keep_alive=True,
                 notifications_min_severity=NotificationMinimumSeverity.OFF,
@@ -125,15 +125,29 @@ def fetch(statement: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]
     raise AssertionError("unreachable")
 
 
-def write(work: Callable[[ManagedTransaction], T]) -> T:
-    """Run `work` in one transaction, again where another one was in its way; within time, through the breaker."""
-    from neo4j import unit_of_work
+def write(work: Callable[[Transaction], T]) -> T:
+    """Run `work` in one transaction, again where another one was in its way; within time, through the breaker.
 
-    timed = unit_of_work(timeout=WRITE_SECONDS)(work)
+    `work` may run twice, should the answer to its COMMIT be lost: what it writes must be the same then.
+    """
+    from neo4j.exceptions import ServiceUnavailable, SessionExpired, TransientError
 
     def in_session() -> T:
-        with driver().session(database=_database()) as session:
-            return session.execute_write(timed)
+        for attempt in range(WRITE_TRIES):
+            try:
+                with driver().session(database=_database()) as session:
+                    with session.begin_transaction(timeout=WRITE_SECONDS) as tx:
+                        answer = work(tx)
+                        tx.commit()
+                    return answer
+            except TransientError:  # two workers locked each other out
+                if attempt == WRITE_TRIES - 1:
+                    raise
+                time.sleep(random.uniform(0.05, 0.2) * (attempt + 1))
+            except (SessionExpired, ServiceUnavailable):
+                if attempt:
+                    raise
+        raise AssertionError("unreachable")
 
     return guarded(in_session, WRITE_SECONDS)
 

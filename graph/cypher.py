@@ -16,7 +16,7 @@ from graph.store import RANK, Relation, Within
 from records.kinds import Kind, graph_kinds
 
 if TYPE_CHECKING:
-    from neo4j import ManagedTransaction
+    from neo4j import Transaction
 
 NAME = re.compile(r"[A-Z][A-Za-z]*")
 DIMENSION = 384
@@ -157,7 +157,7 @@ _LOCKED = """
     SET n.lock = true"""
 
 
-def put_nodes(tx: ManagedTransaction, kind: Kind, rows: Sequence[Mapping[str, Any]]) -> dict[str, str | None]:
+def put_nodes(tx: Transaction, kind: Kind, rows: Sequence[Mapping[str, Any]]) -> dict[str, str | None]:
     """Write {id, version, properties} rows; node id -> `embedding_of`, for those that no newer version holds."""
     statement = f"""{_LOCKED}
     WITH n, row, coalesce(n.version, -1) < row.version OR (n.version = row.version AND n.gone IS NULL) AS wanted
@@ -169,7 +169,7 @@ def put_nodes(tx: ManagedTransaction, kind: Kind, rows: Sequence[Mapping[str, An
     return dict(tx.run(statement, rows=_sorted(rows)).values())
 
 
-def put_vectors(tx: ManagedTransaction, rows: Sequence[Mapping[str, Any]]) -> None:
+def put_vectors(tx: Transaction, rows: Sequence[Mapping[str, Any]]) -> None:
     """Write {id, vector, embedding_of} rows of nodes that this transaction has locked."""
     if rows:
         tx.run(
@@ -182,13 +182,13 @@ def put_vectors(tx: ManagedTransaction, rows: Sequence[Mapping[str, Any]]) -> No
         ).consume()
 
 
-def drop_vectors(tx: ManagedTransaction, node_ids: Sequence[str]) -> None:
+def drop_vectors(tx: Transaction, node_ids: Sequence[str]) -> None:
     if node_ids:
         statement = "UNWIND $nodes AS id MATCH (n:Record {id: id}) REMOVE n.embedding, n.embedding_of"
         tx.run(statement, nodes=sorted(node_ids)).consume()
 
 
-def entomb(tx: ManagedTransaction, rows: Sequence[Mapping[str, Any]]) -> None:
+def entomb(tx: Transaction, rows: Sequence[Mapping[str, Any]]) -> None:
     """Leave a tombstone of {id, version} rows, unless a newer version is there."""
     labels = "".join(f":{label_of(kind)}" for kind in graph_kinds())
     statement = f"""{_LOCKED}
@@ -201,7 +201,7 @@ def entomb(tx: ManagedTransaction, rows: Sequence[Mapping[str, Any]]) -> None:
     tx.run(statement, rows=_sorted(rows)).consume()
 
 
-def relations_of(tx: ManagedTransaction, node_ids: Sequence[str]) -> dict[tuple[str, str, str], float | None]:
+def relations_of(tx: Transaction, node_ids: Sequence[str]) -> dict[tuple[str, str, str], float | None]:
     """(source, relation, target) -> score, of every relation that touches one of the nodes."""
     statement = f"""
         UNWIND $nodes AS id
@@ -211,7 +211,7 @@ def relations_of(tx: ManagedTransaction, node_ids: Sequence[str]) -> dict[tuple[
     return {(source, relation, target): score for source, relation, target, score in found}
 
 
-def put_relations(tx: ManagedTransaction, relation: Relation, rows: Sequence[Mapping[str, Any]]) -> None:
+def put_relations(tx: Transaction, relation: Relation, rows: Sequence[Mapping[str, Any]]) -> None:
     """Write {source, target, score} rows, where both ends are there."""
     statement = f"""
         UNWIND $rows AS row
@@ -222,7 +222,7 @@ def put_relations(tx: ManagedTransaction, relation: Relation, rows: Sequence[Map
     tx.run(statement, rows=sorted(rows, key=lambda row: (row["source"], row["target"]))).consume()
 
 
-def drop_relations(tx: ManagedTransaction, relation: Relation, rows: Sequence[Mapping[str, Any]]) -> None:
+def drop_relations(tx: Transaction, relation: Relation, rows: Sequence[Mapping[str, Any]]) -> None:
     statement = f"""
         UNWIND $rows AS row
         MATCH (:Record {{id: row.source}})-[r:{_types([relation])}]->(:Record {{id: row.target}})
@@ -230,7 +230,7 @@ def drop_relations(tx: ManagedTransaction, relation: Relation, rows: Sequence[Ma
     tx.run(statement, rows=sorted(rows, key=lambda row: (row["source"], row["target"]))).consume()
 
 
-def delete_some(tx: ManagedTransaction, limit: int, project_id: int | None = None) -> int:
+def delete_some(tx: Transaction, limit: int, project_id: int | None = None) -> int:
     """Delete up to `limit` nodes of the desk, tombstones too, of one project or all; how many it deleted."""
     where = "" if project_id is None else " {project_id: $project}"
     statement = f"MATCH (n:Record{where}) WITH n LIMIT $limit DETACH DELETE n RETURN count(*)"
@@ -238,7 +238,7 @@ def delete_some(tx: ManagedTransaction, limit: int, project_id: int | None = Non
     return int(count)
 
 
-def delete_nodes(tx: ManagedTransaction, node_ids: Sequence[str]) -> None:
+def delete_nodes(tx: Transaction, node_ids: Sequence[str]) -> None:
     tx.run("UNWIND $nodes AS id MATCH (n:Record {id: id}) DETACH DELETE n", nodes=list(node_ids)).consume()
 
 

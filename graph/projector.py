@@ -23,7 +23,7 @@ from records.kinds import graph_kinds, kind_of, parse_node_id
 from records.models import Link, Record
 
 if TYPE_CHECKING:
-    from neo4j import ManagedTransaction
+    from neo4j import Transaction
 
 ROWS_A_STATEMENT = 500
 ROUNDS = 5
@@ -77,7 +77,7 @@ class Neo4jProjector:
         vectors: dict[str, dict[str, Any]] = {}
 
         # In the graph's own thread: nothing here may ask the database.
-        def work(tx: ManagedTransaction) -> list[str]:
+        def work(tx: Transaction) -> list[str]:
             if tombs:
                 cypher.entomb(tx, tombs)
             kept: dict[str, str | None] = {}
@@ -145,7 +145,7 @@ def wanted_relations(placed: Mapping[str, int | None]) -> Relations:
     return found
 
 
-def _bring_to(tx: ManagedTransaction, nodes: Sequence[str], wanted: Relations) -> None:
+def _bring_to(tx: Transaction, nodes: Sequence[str], wanted: Relations) -> None:
     present = cypher.relations_of(tx, nodes)
     for relation in Relation:
         gone = [

@@ -3,19 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.conf import settings
+from django.db.models import Min
+from django.utils import timezone
 
 from graph.offers import offers_of
 from graph.relational import RelationalGraph
 from graph.store import GraphStore, Within
 from projects.models import Project
 from records.kinds import graph_kinds
+from records.leases import WORKER, Lease
+from records.models import ProjectionMark
+from records.paging import capped_count
 
 NEWEST = 40
 
 
 def graph_store() -> GraphStore:
-    """The store that answers now."""
-    return RelationalGraph()
+    """The store for one page or call; after each answer its `name` says which store gave it."""
+    if not settings.GRAPH_URL:
+        return RelationalGraph()
+    from graph.fallback import FallbackGraph
+
+    return FallbackGraph()
+
+
+@dataclass(frozen=True)
+class GraphLag:
+    """How far the projection is behind, counted: records that wait, since when, and whether Neo4j answers at all.
+
+    `away_since`: since this process, or a worker that tells so, found it silent.
+    """
+
+    waiting: int
+    dead: int
+    since: datetime | None
+    away_since: datetime | None
+
+
+def graph_lag() -> GraphLag:
+    """Of the whole desk; index ranges that are empty when all is well."""
+    marks = ProjectionMark.objects.order_by()
+    due = marks.filter(dead=False, next_try_at__isnull=False)
+    waiting = capped_count(due)
+    since = due.aggregate(since=Min("wanted_at"))["since"] if waiting else None
+    return GraphLag(waiting, capped_count(marks.filter(dead=True)), since, _away_since())
+
+
+def _away_since() -> datetime | None:
+    if not settings.GRAPH_URL:
+        return None
+    from graph.connection import breaker
+
+    if breaker.away_since is not None:
+        return breaker.away_since
+    beats = Lease.objects.filter(name__startswith=WORKER, until__gt=timezone.now())
+    told = [state.get("graph_away_since") for state in beats.values_list("state", flat=True)]
+    return min((datetime.fromisoformat(since) for since in told if since), default=None)
 
 
 def start_node(project: Project) -> str | None:

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from graph.answers import neighbourhood_answer, path_answer, table_rows
 from graph.forms import DEPTHS, DataForm, FilterForm, NeighbourhoodForm, PageForm, PathForm
 from graph.queries import graph_store, start_node
-from graph.store import Neighbourhood, NoSuchNode, Relation
+from graph.store import GraphStore, Neighbourhood, NoSuchNode, Relation
 from projects.access import in_project
 from projects.models import Project
 from records.kinds import graph_kinds
@@ -38,11 +38,12 @@ def neighbourhood(request: HttpRequest, project: Project) -> HttpResponse:
             PAGE,
             {"empty": True, "import_command": f"manage.py import_adrs PATH --project {project.slug}"},
         )
+    store = graph_store()
     try:
-        hood = _neighbourhood(form, project, node_id)
+        hood = _neighbourhood(store, form, project, node_id)
     except NoSuchNode:
         return render(request, PAGE, {"asked": node_id, "absent": True}, status=404)
-    return render(request, PAGE, _page(form, project, hood))
+    return render(request, PAGE, _page(form, project, hood, store.name))
 
 
 @require_http_methods(["GET", "POST"])
@@ -52,11 +53,12 @@ def data(request: HttpRequest, project: Project) -> JsonResponse:
     form = DataForm(request.POST if request.method == "POST" else request.GET)
     if not form.is_valid():
         return _problem(400, _("These parameters cannot be read."), form.problems)
+    store = graph_store()
     try:
-        hood = _neighbourhood(form, project, form.cleaned_data["node"])
+        hood = _neighbourhood(store, form, project, form.cleaned_data["node"])
     except NoSuchNode as error:
         return _problem(404, _("%s is not in this project.") % error)
-    return JsonResponse(neighbourhood_answer(hood, project.slug, graph_store().name))
+    return JsonResponse(neighbourhood_answer(hood, project.slug, store.name))
 
 
 @require_GET
@@ -74,8 +76,10 @@ def path(request: HttpRequest, project: Project) -> JsonResponse:
     return JsonResponse(path_answer(found, project.slug, store.name))
 
 
-def _neighbourhood(form: NeighbourhoodForm, project: Project, node_id: str) -> Neighbourhood:
-    return graph_store().neighbourhood(
+def _neighbourhood(
+    store: GraphStore, form: NeighbourhoodForm, project: Project, node_id: str
+) -> Neighbourhood:
+    return store.neighbourhood(
         node_id,
         form.within(project.pk),
         depth=form.value("depth"),
@@ -84,9 +88,9 @@ def _neighbourhood(form: NeighbourhoodForm, project: Project, node_id: str) -> N
     )
 
 
-def _page(form: PageForm, project: Project, hood: Neighbourhood) -> dict[str, Any]:
+def _page(form: PageForm, project: Project, hood: Neighbourhood, answered_by: str) -> dict[str, Any]:
     within, center = form.within(project.pk), hood.nodes[0]
-    answer = neighbourhood_answer(hood, project.slug, graph_store().name)
+    answer = neighbourhood_answer(hood, project.slug, answered_by)
     return {
         "center": {"node_id": center.id, "title": center.title},
         "hood": hood,

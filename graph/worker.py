@@ -8,22 +8,25 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Protocol
 
+from django.conf import settings
 from django.db import InterfaceError, OperationalError, close_old_connections, connection
 from django.utils import timezone
 
 from database.transactions import is_retryable
 from graph import claims as marks
 from graph.claims import Claim
+from graph.store import GraphAway
 from graph.sweeper import Sweeper
 from recall import embedder
 from recall.encoders import EncoderUnavailable
 from recall.similar import update_similarities
 from recall.vectors import configured_encoder
 from records import leases
-from records.leases import Lease, LeaseBusy
+from records.leases import WORKER, Lease, LeaseBusy
 from records.models import Record
 from records.queries import records_by_node_id
 
@@ -35,13 +38,29 @@ WORKER_LEASE_SECONDS = 60.0
 ELECTION_SECONDS = 15.0
 NO_ENCODER_PAUSE = 30.0
 LONGEST_DATABASE_PAUSE = 15.0
-WORKER = "worker "
 
 
 class Projector(Protocol):
     """Shows records in a graph store. The relational store needs none: it reads links and similarities themselves."""
 
-    def project(self, records: Sequence[Record], gone: Collection[str]) -> None: ...
+    @property
+    def is_away(self) -> bool:
+        """The store did not answer just now, and is not asked again yet."""
+
+    @property
+    def away_since(self) -> datetime | None: ...
+
+    def project(self, records: Sequence[Record], gone: Collection[str], versions: Mapping[str, int]) -> None:
+        """Show these records, and of those `gone` that they are; GraphAway where the store does not answer."""
+
+
+def configured_projector() -> Projector | None:
+    """The projector of the store that GRAPH_URL names; None where the desk's own tables are the graph."""
+    if not settings.GRAPH_URL:
+        return None
+    from graph.projector import Neo4jProjector
+
+    return Neo4jProjector()
 
 
 class Stopping(Exception):
@@ -61,7 +80,7 @@ class Worker:
     def __init__(self, projector: Projector | None = None) -> None:
         self.holder = leases.new_holder()
         self.stopping = False
-        self._projector = projector
+        self._projector = projector or configured_projector()
         self._token = marks.new_token()
         self._unfinished: dict[int, Claim] = {}
         self._sweeper = Sweeper(self.holder)
@@ -108,14 +127,19 @@ class Worker:
     def work_once(self) -> int:
         """One round: a batch of fresh marks, then a few of those that failed before, one by one. How many were due."""
         self._give_back()
-        worked = self._work(marks.claim(self._token, BATCH))
+        worked = self._work(self._claim(BATCH))
         for _ in range(RETRIES_A_ROUND):
             # Alone: should this be the record that ends the process, no other is counted a failure with it.
-            again = self._work(marks.claim(self._token, 1, again=True))
+            again = self._work(self._claim(1, again=True))
             worked += again
             if not again:
                 break
         return worked
+
+    def _claim(self, limit: int, *, again: bool = False) -> list[Claim]:
+        # While the graph is away, what waits for it alone is left where it is: all of it comes when it is back.
+        away = self._projector is not None and self._projector.is_away
+        return marks.claim(self._token, limit, again=again, unembedded=away)
 
     def _work(self, claims: list[Claim]) -> int:
         if not claims:
@@ -161,8 +185,12 @@ class Worker:
         gone = [node_id for node_id in by_node if node_id not in records]
         if gone:
             self._remove(gone, by_node)
+        embedded = [record for node_id, record in records.items() if self._only_graph(by_node[node_id])]
+        if embedded:
+            self._show(embedded, (), by_node)
         encoder = configured_encoder()
-        for some in embedder.by_size(list(records.values())):
+        others = [record for node_id, record in records.items() if not self._only_graph(by_node[node_id])]
+        for some in embedder.by_size(others):
             self._check()
             for portion in embedder.portions(embedder.plan(some, encoder)):
                 written = embedder.embed(
@@ -173,23 +201,33 @@ class Worker:
                 )
                 shown = [made.record for made in portion if made.record.node_id in written]
                 update_similarities({record.node_id: record.project_id for record in shown})
-                if self._projector:
-                    self._projector.project(shown, ())
-                self._finish([by_node[node_id] for node_id in written])
+                self._show(shown, (), by_node)
                 self._check()
 
     def _remove(self, gone: list[str], by_node: dict[str, Claim]) -> None:
         embedder.forget(gone)
         update_similarities({}, gone)
-        if self._projector:
-            self._projector.project((), gone)
-        self._finish([by_node[node_id] for node_id in gone])
+        self._show((), gone, by_node)
+
+    def _only_graph(self, claim: Claim) -> bool:
+        return claim.embedded and self._projector is not None
+
+    def _show(self, records: Sequence[Record], gone: Collection[str], by_node: dict[str, Claim]) -> None:
+        """The graph, and the acknowledgement: of the embedding alone where the graph is away."""
+        done = [by_node[node_id] for node_id in [*(record.node_id for record in records), *gone]]
+        if self._projector is not None:
+            try:
+                self._projector.project(records, gone, {one.node_id: one.version for one in done})
+            except GraphAway:
+                self._finish(done, projected=False)
+                return
+        self._finish(done)
 
     def _ours(self, claims: Any) -> set[str]:
         return {mark.node_id for mark in marks.lock_ours(self._token, claims)}
 
-    def _finish(self, claims: list[Claim]) -> None:
-        marks.acknowledge(self._token, claims)
+    def _finish(self, claims: list[Claim], *, projected: bool = True) -> None:
+        marks.acknowledge(self._token, claims, projected=projected)
         for claim in claims:
             self._unfinished.pop(claim.pk)
         self._done += len(claims)
@@ -214,8 +252,10 @@ class Worker:
         self._sweeper.keep()
 
     def _state(self) -> dict[str, Any]:
+        away = self._projector.away_since if self._projector else None
         return {
             "started_at": self._started_at.isoformat(),
+            "graph_away_since": away.isoformat() if away else None,
             "done": self._done,
             "failed": self._failed,
             "in_hand": len(self._unfinished),

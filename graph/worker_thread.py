@@ -13,9 +13,10 @@ import threading
 import time
 
 from django.db import connection
+from django.db.models import F
 from django.utils import timezone
 
-from graph.worker import DatabaseAway, Worker
+from graph.worker import DatabaseAway, Worker, configured_projector
 from recall.encoders import EncoderUnavailable
 from records.leases import LeaseBusy
 from records.marks import wake_after_commit
@@ -102,8 +103,12 @@ def drain(timeout: float = 600.0) -> int:
 
 
 def due_count() -> int:
-    """Marks to be worked on now, by whomever; not those that back off or are dead."""
-    return ProjectionMark.objects.filter(dead=False, next_try_at__lte=timezone.now()).count()
+    """Marks to be worked on now, by whomever; not those that back off, are dead, or wait for a graph that is away."""
+    due = ProjectionMark.objects.filter(dead=False, next_try_at__lte=timezone.now())
+    projector = configured_projector()
+    if projector is not None and projector.is_away:
+        due = due.filter(embedded_version__lt=F("wanted_version"))
+    return due.count()
 
 
 def _wake() -> None:

@@ -9,6 +9,7 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext_lazy as _
 
+from graph.address import parse_graph_url
 from memory_site import environment as env
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -23,6 +24,10 @@ TOKEN_PEPPER = env.secret(
 )  # apart from SECRET_KEY: rotating that must not kill every agent
 DATABASE_URL = env.text("DATABASE_URL") or f"sqlite:///{DATA_DIR / 'desk.sqlite3'}"
 GRAPH_URL = env.text("GRAPH_URL")  # bolt://user:password@host:7687; empty: the relational store
+try:
+    parse_graph_url(GRAPH_URL)
+except ValueError as error:
+    raise ImproperlyConfigured(str(error)) from error
 ENCODER = env.text("ENCODER", "onnx")
 HOST = env.text("HOST", "127.0.0.1")
 PORT = env.number("PORT", 8000, least=1, most=65535)

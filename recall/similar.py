@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from django.conf import settings
 from django.db.models import Count, Min
 from numpy.typing import NDArray
 
@@ -19,6 +20,7 @@ from database.transactions import transactional
 from recall.models import Similarity
 from recall.topk import DECIMALS, Matrix
 from recall.vectors import record_vectors
+from records import marks
 from records.leases import LeaseBusy, held, is_held
 
 KEPT = 20
@@ -119,7 +121,13 @@ def _update_project(
         wanted, rows = _compare(project_id, arrived, left, with_neighbours)
         outdated, missing = _differences(project_id, wanted, rows)
         if outdated or missing:
-            _write(f"similarities:{project_id}", holder, outdated, missing)
+            # The caller shows its own records anew; of a list that lost or gained others nobody else would tell.
+            shown = arrived | left if with_neighbours else set()
+            out = set(outdated)
+            ends = [(row.source, row.target) for row in missing]
+            ends += [(row.source, row.target) for row in rows if row.pk in out]
+            touched = {source for source, target in ends if not {source, target} & shown}
+            _write(f"similarities:{project_id}", holder, outdated, missing, touched)
 
 
 def _compare(
@@ -213,13 +221,18 @@ def _differences(
 
 
 @transactional
-def _write(lease: str, holder: str, outdated: list[int], missing: list[Similarity]) -> None:
+def _write(
+    lease: str, holder: str, outdated: list[int], missing: list[Similarity], touched: set[str]
+) -> None:
     if not is_held(lease, holder):
         raise LeaseBusy(lease)
     rows: Any = Similarity.objects
     for some in _chunks(outdated):
         rows.filter(pk__in=some).delete()
     rows.bulk_create(missing, batch_size=IDS_A_QUERY)
+    if settings.GRAPH_URL:
+        for some in _chunks(sorted(touched)):
+            marks.want_projected(some)
 
 
 def _chunks(items: Sequence[Any], size: int = IDS_A_QUERY) -> Iterator[Sequence[Any]]:

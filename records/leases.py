@@ -22,6 +22,8 @@ from django.utils import timezone
 from database.columns import ExactTextField
 
 WAIT_STEP = 0.05
+# Each worker holds the lease of its own name as its heartbeat.
+WORKER = "worker "
 
 
 class LeaseBusy(RuntimeError):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import Case, F, Q, Value, When
 from django.utils import timezone
 
 from records.images import digest_of, image_of
@@ -53,6 +53,38 @@ def want_again(node_ids: Iterable[str], now: datetime | None = None) -> None:
     due.filter(next_try_at=None).update(wanted_at=now)
     due.update(wanted_version=F("wanted_version") + 1, next_try_at=now, attempts=0, dead=False, error=None)
     _wake()
+
+
+def want_projected(node_ids: Iterable[str]) -> None:
+    """Ask for the graph alone: relations of these records changed, their text did not."""
+    now = timezone.now()
+    embedded = When(embedded_version=F("wanted_version"), then=F("wanted_version") + 1)
+    # In this order: MySQL assigns from left to right and reads what it has just assigned.
+    ProjectionMark.objects.filter(node_id__in=list(node_ids)).update(
+        embedded_version=Case(embedded, default=F("embedded_version")),
+        wanted_version=F("wanted_version") + 1,
+        wanted_at=Case(When(Q(next_try_at=None), then=Value(now)), default=F("wanted_at")),
+        next_try_at=Case(When(Q(next_try_at=None), then=Value(now)), default=F("next_try_at")),
+    )
+    _wake()
+
+
+def forget_projected() -> int:
+    """The graph shows nothing any more: ask for all of it anew, embeddings stay. Returns how many are asked for."""
+    now = timezone.now()
+    # As a new version each: a worker that is at work now must not tick off what it wrote before.
+    asked = ProjectionMark.objects.update(
+        embedded_version=Case(
+            When(embedded_version=F("wanted_version"), then=F("wanted_version") + 1),
+            default=F("embedded_version"),
+        ),
+        wanted_version=F("wanted_version") + 1,
+        projected_version=0,
+        wanted_at=now,
+        next_try_at=now,
+    )
+    _wake()
+    return asked
 
 
 def _wake() -> None:

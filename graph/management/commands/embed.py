@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, QuerySet
 
 from graph.worker import DatabaseAway, Worker
 from projects.models import Project
@@ -78,7 +78,10 @@ class Command(BaseCommand):
         self.stdout.write(f"{asked} records have no vector of {model} and were not waiting for one")
 
     def _work_off(self, wanted: QuerySet[ProjectionMark], model: str) -> None:
-        waiting = wanted.filter(dead=False).exclude(next_try_at=None)
+        # What waits for the graph alone is the worker's, who may have to wait for it.
+        waiting = wanted.filter(dead=False, embedded_version__lt=F("wanted_version")).exclude(
+            next_try_at=None
+        )
         total, began, said_at = waiting.count(), time.monotonic(), 0.0
         worker = Worker()
         left = total
