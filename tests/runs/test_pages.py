@@ -36,7 +36,9 @@ def as_viewer(client, viewer_user):
 
 
 def test_the_list_and_the_detail(as_viewer, run, agent, project):
-    memory = remember(actor=agent, project=project, agent_name="order-bot", summary="Disk was **full**.", run=run)
+    memory = remember(
+        actor=agent, project=project, agent_name="order-bot", summary="Disk was **full**.", run=run
+    )
     page = as_viewer.get(url("list")).content.decode()
     for text in ("alert · order-bot", "12,345", "escalated to a person", "failed"):
         assert text in page, text
@@ -64,7 +66,10 @@ def test_json_of_any_shape_never_breaks_the_page(as_viewer, run, value):
         ([], []),
         ("restart", ["restart"]),
         ({"name": "restart"}, ["restart"]),
-        ([{"tool": "a"}, {"function": "b"}, {"function": {"name": "c"}}, {"tool_name": "d"}], ["a", "b", "c", "d"]),
+        (
+            [{"tool": "a"}, {"function": "b"}, {"function": {"name": "c"}}, {"tool_name": "d"}],
+            ["a", "b", "c", "d"],
+        ),
         ([{"name": ["x"]}, {"name": None}, {"name": "  "}, {}], ["", "", "", ""]),
         ([1, None, "z" * 500, ["q"]], ["1", "None", "z" * 120, "['q']"]),
     ],
