@@ -45,6 +45,9 @@ NAV: tuple[tuple[tuple[Any, str, str, str], ...], ...] = (
     ((gettext_lazy("Project"), "projects:settings", "t", ""),),
 )
 
+# Where one looks for memories; not on a record, a form or the project page, which says the same at length.
+FIRST_RUN_PAGES = ("overview", "list")
+
 
 class Desk:
     """`desk` in templates."""
@@ -105,7 +108,8 @@ class Desk:
 
     @cached_property
     def first_run(self) -> FirstRun | None:
-        if not self.can_write or self._namespace == "projects":  # that page says the same at length
+        match = self._request.resolver_match
+        if not self.can_write or match is None or match.url_name not in FIRST_RUN_PAGES:
             return None
         return first_run_of(self._request, self.project)
 
