@@ -102,7 +102,8 @@ class RecordFilterSet(django_filters.FilterSet):
     session = django_filters.CharFilter(field_name="source_session", label=_("Session"), max_length=255)
     tag = django_filters.CharFilter(method="filter_tag", label=_("Tag"), max_length=100)
     show = django_filters.ChoiceFilter(
-        method="filter_show", choices=SHOW, label=_("Show"), empty_label=None, initial="active"
+        method="filter_show", choices=SHOW, label=_("Show"), empty_label=None, initial="active",
+        widget=forms.Select(attrs={"data-default": "active"}),  # what is usual stays out of the address
     )
 
     def __init__(
