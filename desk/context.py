@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from desk.counts import KindCount, counts_by_kind
 from desk.first_run import FirstRun, first_run_of
-from desk.queries import ProjectionLag, newest_node, projection_lag
+from desk.queries import ProjectionLag, newest_node, projection_lag, why_nothing_moves
 from projects.access import NOBODY, Access, Capability, visible_projects
 from projects.models import Project
 from projects.snippets import address_of, similar_command
@@ -99,12 +99,11 @@ class Desk:
         """Whether vectors and graph show what was written; how far they are behind."""
         if self.project is None:
             return None
-        lag = projection_lag()
         try:
             url = reverse("graph:neighbourhood", args=[self.project.slug])
         except NoReverseMatch:
             url = reverse("desk:overview", args=[self.project.slug])
-        return {"level": lag.level, "text": _lag_text(lag), "url": url}
+        return {"level": self.lag.level, "text": _lag_text(self.lag), "url": url}
 
     @cached_property
     def first_run(self) -> FirstRun | None:
@@ -119,9 +118,19 @@ class Desk:
         newest = newest_node(self.project, "decision") if self.project else None
         return similar_command(address_of(self._request), newest) if newest else ""
 
-    @property
+    @cached_property
+    def lag(self) -> ProjectionLag:
+        return projection_lag()
+
+    @cached_property
     def notices(self) -> list[dict[str, str]]:
-        return []
+        """What is wrong with the desk as a whole and needs somebody."""
+        if self.project is None or not self.lag.waiting:
+            return []
+        hindered = why_nothing_moves(timezone.now())
+        if hindered is None:
+            return []
+        return [{"level": "warn", "text": _hindered_text(hindered)}]
 
     def _may(self, capability: Capability) -> bool:
         return self.project is not None and self._access.may(self.project.pk, capability)
@@ -141,6 +150,14 @@ class Desk:
     @property
     def zone(self) -> str:
         return timezone.get_current_timezone_name()
+
+
+def _hindered_text(problem: str) -> str:
+    if problem:
+        return _("New memories are not searchable yet: %s") % problem
+    return _(
+        "New memories are not searchable: no worker runs. An operator starts it with manage.py run_worker."
+    )
 
 
 def _lag_text(lag: ProjectionLag) -> str:
