@@ -114,7 +114,7 @@
     ready(part);
     const pane = part.closest(".split-pane"), wrong = one("[aria-invalid=true]", part);
     if (pane) { pane.closest(".split").dataset.record = ""; pane.scrollTop = 0; }
-    const next = wrong || (part.matches("[data-focus-after]") ? part : one("[data-focus-after]", part));
+    const next = wrong || one("[role=alert] [data-focus-after]", part) || (part.matches("[data-focus-after]") ? part : one("[data-focus-after]", part));
     // The focus stays in the list while somebody walks through it with j and k.
     if (next && (wrong || !pane || !document.activeElement.closest("[data-row]"))) next.focus({ preventScroll: !wrong });
   });
