@@ -87,7 +87,9 @@ def fill(nodes: int, relations: int) -> Project:
         batch_size=2000,
     )  # fmt: skip
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE" if connection.vendor == "sqlite" else "ANALYZE TABLE links, similarities, outcomes")
+        cursor.execute(
+            "ANALYZE" if connection.vendor == "sqlite" else "ANALYZE TABLE links, similarities, outcomes"
+        )
         cursor.fetchall()
     return project
 
@@ -109,12 +111,17 @@ def measure(what: str, act, times: int = 60) -> None:
 def raw_hop(node_id: str) -> None:
     with connection.cursor() as cursor:
         for near, far in (("source", "target"), ("target", "source")):
-            cursor.execute(f"SELECT {far}, score FROM similarities WHERE {near} = %s AND score >= 0.6 ORDER BY score DESC LIMIT 30", [node_id])
+            cursor.execute(
+                f"SELECT {far}, score FROM similarities WHERE {near} = %s AND score >= 0.6 ORDER BY score DESC LIMIT 30",
+                [node_id],
+            )
             cursor.fetchall()
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--nodes", type=int, default=10_000)
     parser.add_argument("--relations", type=int, default=40_000)
     options = parser.parse_args()
@@ -131,11 +138,15 @@ def main() -> None:
         return f"dec_{rng.randint(2, decisions)}"
 
     def get(node_id: str, depth: int, page: str = "") -> None:
-        answer = client.get(f"/p/{SLUG}/graph/{page}", {"node": node_id, "depth": depth, "cap": 30, "score": "0.6"})
+        answer = client.get(
+            f"/p/{SLUG}/graph/{page}", {"node": node_id, "depth": depth, "cap": 30, "score": "0.6"}
+        )
         assert answer.status_code == 200, answer.content[:500]
 
     print(f"{connection.vendor}, {options.nodes:,} nodes, {options.relations:,} relations; milliseconds\n")
-    print(f"| {'cap 30':<44} | wall p50 | wall p95 |  CPU p50 |  CPU p95 |\n| {'-' * 44} |" + " -------: |" * 4)
+    print(
+        f"| {'cap 30':<44} | wall p50 | wall p95 |  CPU p50 |  CPU p95 |\n| {'-' * 44} |" + " -------: |" * 4
+    )
     measure("raw statements, one hop of similarity", lambda: raw_hop(anyone()))
     measure("store, depth 1", lambda: store.neighbourhood(anyone(), within, depth=1, cap=30))
     measure("store, depth 2", lambda: store.neighbourhood(anyone(), within, depth=2, cap=30))

@@ -91,7 +91,7 @@ def _page(form: PageForm, project: Project, hood: Neighbourhood) -> dict[str, An
         "center": {"node_id": center.id, "title": center.title},
         "hood": hood,
         "first": json.dumps(answer),
-        "edges": table_rows(hood.edges, hood.nodes, project.slug),
+        "edges": table_rows(answer),
         "query": form.query,
         "depths": DEPTHS,
         "relations": [
