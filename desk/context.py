@@ -17,7 +17,7 @@ from desk.first_run import FirstRun, first_run_of
 from desk.queries import ProjectionLag, newest_node, projection_lag, why_nothing_moves
 from projects.access import NOBODY, Access, Capability, visible_projects
 from projects.models import Project
-from projects.snippets import address_of, similar_command
+from projects.snippets import address_of, import_command, similar_command
 
 
 @dataclass(frozen=True)
@@ -121,6 +121,11 @@ class Desk:
     @cached_property
     def lag(self) -> ProjectionLag:
         return projection_lag()
+
+    @property
+    def import_command(self) -> str:
+        """For the folder of decision records that a repository already has."""
+        return import_command(self.project) if self.project else ""
 
     @cached_property
     def notices(self) -> list[dict[str, str]]:

@@ -18,6 +18,7 @@ from graph.queries import graph_store, start_node
 from graph.store import Neighbourhood, NoSuchNode, Relation
 from projects.access import in_project
 from projects.models import Project
+from projects.snippets import import_command
 from records.kinds import graph_kinds
 
 PAGE = "graph/neighbourhood.html"
@@ -36,7 +37,7 @@ def neighbourhood(request: HttpRequest, project: Project) -> HttpResponse:
         return render(
             request,
             PAGE,
-            {"empty": True, "import_command": f"manage.py import_adrs PATH --project {project.slug}"},
+            {"empty": True, "import_command": import_command(project)},
         )
     try:
         hood = _neighbourhood(form, project, node_id)
