@@ -232,6 +232,11 @@
       const seconds = (new Date(item.dateTime) - Date.now()) / 1000, [, unit, size] = steps.find(([limit]) => Math.abs(seconds) < limit) || [];
       if (unit) item.textContent = relative.format(Math.trunc(seconds / size), unit);
     }
+    for (const block of all(".code[data-copy]", part).filter((item) => !one("[data-copy-button]", item))) {
+      const button = make("button", { type: "button", className: "btn small", textContent: words.copyWord });
+      button.dataset.copyButton = one("code", block).dataset.copyText = "";
+      block.append(button);
+    }
     all("form[data-dirty]", part).forEach(touch);
   }
 

@@ -34,7 +34,10 @@ PICTURES = TOP / "docs" / "pictures"
 def project_address(page: Page) -> str:
     """The demo's, from the menu of projects."""
     page.goto("/")
-    return page.locator(".menu-list[aria-label=Projects] a").first.get_attribute("href") or ""
+    links = page.locator(".menu-list[aria-label=Projects] a")
+    if not links.count():
+        raise RuntimeError(f"No project in the menu of {page.url}, {page.title()}")
+    return links.first.get_attribute("href") or ""
 
 
 def addresses(page: Page) -> dict[str, str]:
