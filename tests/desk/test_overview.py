@@ -172,14 +172,15 @@ def test_the_frame_says_why_nothing_becomes_searchable(as_curator, agent, projec
 
 
 def test_the_strip_is_there_for_writers_until_they_hide_it(as_curator, client, viewer_user):
-    text = page(as_curator, "/p/shop/decisions/")
+    text = page(as_curator, "/p/shop/")
+    assert "Two ways" not in page(as_curator, "/p/shop/decisions/")
     assert "import_adrs PATH --project shop" in text
     assert "http://testserver/api/v1/decisions" in text
     assert as_curator.get("/p/shop/first-run/hide/").status_code == 405
     assert as_curator.post("/p/shop/first-run/hide/").status_code == 303
-    assert "Two ways to fill this desk" not in page(as_curator, "/p/shop/decisions/")
+    assert "Two ways to fill this desk" not in page(as_curator, "/p/shop/")
     client.force_login(viewer_user, backend=BACKEND)
-    assert "Two ways to fill this desk" not in page(client, "/p/shop/decisions/")
+    assert "Two ways to fill this desk" not in page(client, "/p/shop/")
 
 
 def test_pages_of_another_project_are_absent(as_curator, other_project):

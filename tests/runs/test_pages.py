@@ -40,7 +40,7 @@ def test_the_list_and_the_detail(as_viewer, run, agent, project):
         actor=agent, project=project, agent_name="order-bot", summary="Disk was **full**.", run=run
     )
     page = as_viewer.get(url("list")).content.decode()
-    for text in ("alert · order-bot", "12,345", "escalated to a person", "failed"):
+    for text in ("alert · db-2", "12,345", "escalated to a person", "failed"):
         assert text in page, text
     page = as_viewer.get(url("detail", run.pk)).content.decode()
     for text in ("db-2", "restart", "120 ms", "fixed", "12,345", "0.70", "yes", "Disk was **full**."):
