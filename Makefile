@@ -4,7 +4,7 @@ VENV_DEV ?= .venv-dev
 SERVICES := deploy/services/services
 
 .DEFAULT_GOAL := help
-.PHONY: help run token test test-all lint format services services-stop
+.PHONY: help run token test test-all lint format pictures services services-stop
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ lint: ## formatting, style, types, direction of imports, missing migrations
 format: ## format the code and repair what ruff can
 	@$(VENV_DEV)/bin/ruff format .
 	@$(VENV_DEV)/bin/ruff check --fix .
+
+pictures: ## of every page from a desk made for them, into var/pictures; those of the README into docs/pictures
+	@$(VENV_DEV)/bin/python -m tests.e2e.screenshots var/pictures --readme
 
 services: ## install and start the servers of the tests, print how to reach them
 	@$(SERVICES) start && $(SERVICES) env

@@ -10,12 +10,10 @@ import hashlib
 import json
 import re
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
 from django.db import IntegrityError, OperationalError, transaction
 from django.http import HttpResponse
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException, ParseError
 from rest_framework.renderers import JSONRenderer
@@ -27,7 +25,6 @@ from projects.models import AgentToken
 from records.models import IdempotencyKey
 
 KEY = re.compile(r"[ -~]{1,255}", re.ASCII)
-KEPT_FOR = timedelta(days=7)
 REPLAYED = "Idempotency-Replayed"
 KEPT_HEADERS = ("Location", "ETag")
 
@@ -112,7 +109,3 @@ def _request_digest(request: Request) -> str:
     ]
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 
-
-def forget_old_keys() -> int:
-    """Drop keys whose answer nobody waits for any more."""
-    return IdempotencyKey.objects.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()[0]

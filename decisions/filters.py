@@ -20,12 +20,13 @@ def decided_within(first: date | None, last: date | None) -> Q:
         days &= Q(decided_at__gte=datetime.combine(first, time.min, tzinfo=UTC))
     if last is not None:
         days &= Q(decided_at__lt=datetime.combine(last + timedelta(days=1), time.min, tzinfo=UTC))
-    # The plain bound a day wider on each side lets an index answer; the two exact terms decide.
+    # The plain bound a day wider on each side, on the very column that lists are sorted by: one index serves range
+    # and order. The two exact terms decide.
     wide = Q(decided_at__isnull=False)
     if first is not None:
-        wide &= Q(decided_at__gte=datetime.combine(first - timedelta(days=1), time.min, tzinfo=UTC))
+        wide &= Q(sort_at__gte=datetime.combine(first - timedelta(days=1), time.min, tzinfo=UTC))
     if last is not None:
-        wide &= Q(decided_at__lt=datetime.combine(last + timedelta(days=2), time.min, tzinfo=UTC))
+        wide &= Q(sort_at__lt=datetime.combine(last + timedelta(days=2), time.min, tzinfo=UTC))
     return wide & (instants | days)
 
 

@@ -98,7 +98,10 @@ class OutcomeForm(forms.Form):
 
     def __init__(self, *args: Any, outcome: Outcome | None = None, **options: Any) -> None:
         if outcome is not None:
-            options["initial"] = initial_of(outcome, ("type", "success_rate", "note", "occurred_at", "tags"))
+            options["initial"] = {
+                **initial_of(outcome, ("type", "success_rate", "note", "tags")),
+                "occurred_at": shown_time(outcome.occurred_at),
+            }
         else:
             options.setdefault("initial", {"occurred_at": timezone.localtime()})
         super().__init__(*args, **options)

@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from desk.counts import KindCount, counts_by_kind
 from desk.first_run import FirstRun, first_run_of
+<<<<<<< HEAD
 from desk.queries import newest_node
 from graph.queries import GraphLag, graph_lag
 from projects.access import NOBODY, Access, Capability, visible_projects
@@ -26,6 +27,12 @@ from records.paging import count_label
 
 # A save reaches the graph within a moment; only what waits longer is worth a banner.
 NOTICED_SECONDS = 10
+=======
+from desk.queries import ProjectionLag, newest_node, projection_lag, why_nothing_moves
+from projects.access import NOBODY, Access, Capability, visible_projects
+from projects.models import Project
+from projects.snippets import address_of, import_command, similar_command
+>>>>>>> main
 
 
 @dataclass(frozen=True)
@@ -52,6 +59,9 @@ NAV: tuple[tuple[tuple[Any, str, str, str], ...], ...] = (
     ((gettext_lazy("Graph"), "graph:neighbourhood", "g", ""),),
     ((gettext_lazy("Project"), "projects:settings", "t", ""),),
 )
+
+# Where one looks for memories; not on a record, a form or the project page, which says the same at length.
+FIRST_RUN_PAGES = ("overview", "list")
 
 
 class Desk:
@@ -108,15 +118,20 @@ class Desk:
             url = reverse("graph:neighbourhood", args=[self.project.slug])
         except NoReverseMatch:
             url = reverse("desk:overview", args=[self.project.slug])
+<<<<<<< HEAD
         return {"level": _lag_level(self._lag), "text": _lag_text(self._lag), "url": url}
 
     @cached_property
     def _lag(self) -> GraphLag:
         return graph_lag()
+=======
+        return {"level": self.lag.level, "text": _lag_text(self.lag), "url": url}
+>>>>>>> main
 
     @cached_property
     def first_run(self) -> FirstRun | None:
-        if not self.can_write or self._namespace == "projects":  # that page says the same at length
+        match = self._request.resolver_match
+        if not self.can_write or match is None or match.url_name not in FIRST_RUN_PAGES:
             return None
         return first_run_of(self._request, self.project)
 
@@ -127,11 +142,31 @@ class Desk:
         return similar_command(address_of(self._request), newest) if newest else ""
 
     @cached_property
+<<<<<<< HEAD
     def notices(self) -> list[dict[str, str]]:
         if self.project is None or not settings.GRAPH_URL:
             return []
         text = _graph_notice(self._lag)
         return [{"level": "warn", "text": text}] if text else []
+=======
+    def lag(self) -> ProjectionLag:
+        return projection_lag()
+
+    @property
+    def import_command(self) -> str:
+        """For the folder of decision records that a repository already has."""
+        return import_command(self.project) if self.project else ""
+
+    @cached_property
+    def notices(self) -> list[dict[str, str]]:
+        """What is wrong with the desk as a whole and needs somebody."""
+        if self.project is None or not self.lag.waiting:
+            return []
+        hindered = why_nothing_moves(timezone.now())
+        if hindered is None:
+            return []
+        return [{"level": "warn", "text": _hindered_text(hindered)}]
+>>>>>>> main
 
     def _may(self, capability: Capability) -> bool:
         return self.project is not None and self._access.may(self.project.pk, capability)
@@ -153,6 +188,7 @@ class Desk:
         return timezone.get_current_timezone_name()
 
 
+<<<<<<< HEAD
 def _lag_level(lag: GraphLag) -> str:
     if lag.dead or lag.away_since:
         return "down"
@@ -162,6 +198,17 @@ def _lag_level(lag: GraphLag) -> str:
 def _lag_text(lag: GraphLag) -> str:
     if lag.away_since:
         return _("graph away")
+=======
+def _hindered_text(problem: str) -> str:
+    if problem:
+        return _("New memories are not searchable yet: %s") % problem
+    return _(
+        "New memories are not searchable: no worker runs. An operator starts it with manage.py run_worker."
+    )
+
+
+def _lag_text(lag: ProjectionLag) -> str:
+>>>>>>> main
     if lag.dead:
         return ngettext("%(n)s record failed to reach the graph", "%(n)s records failed to reach the graph", lag.dead) % {"n": lag.dead}  # fmt: skip
     if lag.waiting:

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from textwrap import shorten
-from typing import Any
 
 from django.db.models import Count
 from django.urls import reverse
@@ -17,7 +16,7 @@ from projects.models import Project
 from records.kinds import all_kinds, kind_named
 from records.models import ReviewState
 from records.pages.history import VERBS
-from records.pages.rows import Row, record_url, row_of
+from records.pages.rows import Row, record_url, row_of, rows_of
 
 
 @dataclass(frozen=True)
@@ -87,14 +86,8 @@ class Change:
 
 
 def failed_rows(project: Project) -> list[Row]:
-    """Failed runs, each with what triggered it."""
-    return [row_of(run, why=_trigger(run.trigger_payload)) for run in failed_runs(project)]
-
-
-def _trigger(payload: Any) -> str:
-    """The first words of a payload: what an alert or a task calls itself."""
-    values = payload.values() if isinstance(payload, dict) else [payload]
-    return next((shorten(value, 80, placeholder="…") for value in values if isinstance(value, str)), "")
+    """Failed runs, newest first."""
+    return rows_of(failed_runs(project))
 
 
 def changes_of(project: Project) -> list[Change]:

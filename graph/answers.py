@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from django.urls import reverse
 
-from graph.store import Edge, Neighbourhood, Node, Path
+from graph.store import Edge, Neighbourhood, Node, Path, Relation
 from records.kinds import parse_node_id
 
 
@@ -65,16 +64,17 @@ def path_answer(path: Path | None, slug: str, answered_by: str) -> dict[str, Any
     }
 
 
-def table_rows(edges: Iterable[Edge], nodes: Iterable[Node], slug: str) -> list[dict[str, Any]]:
-    """The picture in words: (source, relation, score, target), as templates/graph/_graph_table.html takes them."""
-    ends = {node.id: node_answer(node, slug) for node in nodes}
+def table_rows(answer: dict[str, Any]) -> list[dict[str, Any]]:
+    """A neighbourhood's answer in words: (source, relation, score, target), as templates/graph/_graph_table.html takes it."""
+    ends = {node["id"]: node for node in answer["nodes"]}
+    words = {relation.value: str(relation.label) for relation in Relation}
     return [
         {
-            "source": ends[edge.source],
-            "relation": edge.relation.label,
-            "key": edge.relation.value,
-            "score": edge.score,
-            "target": ends[edge.target],
+            "source": ends[edge["source"]],
+            "relation": words[edge["relation"]],
+            "key": edge["relation"],
+            "score": edge["score"],
+            "target": ends[edge["target"]],
         }
-        for edge in edges
+        for edge in answer["edges"]
     ]

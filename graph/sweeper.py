@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from records import leases
 from records.leases import Lease
+from records.retention import forget_old_keys
 from records.sweep import sweep
 
 log = logging.getLogger("memory_desk.sweep")
@@ -51,6 +52,7 @@ class Sweeper(threading.Thread):
                 leases.give_back(SWEEP, self._holder)
                 return False
             taken = sweep()
+            forget_old_keys()
             state = {"swept_at": timezone.now().isoformat(), "taken_in": taken}
             leases.give_back(SWEEP, self._holder, state)
         finally:

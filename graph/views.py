@@ -18,6 +18,7 @@ from graph.queries import graph_store, start_node
 from graph.store import GraphStore, Neighbourhood, NoSuchNode, Relation
 from projects.access import in_project
 from projects.models import Project
+from projects.snippets import import_command
 from records.kinds import graph_kinds
 
 PAGE = "graph/neighbourhood.html"
@@ -36,7 +37,7 @@ def neighbourhood(request: HttpRequest, project: Project) -> HttpResponse:
         return render(
             request,
             PAGE,
-            {"empty": True, "import_command": f"manage.py import_adrs PATH --project {project.slug}"},
+            {"empty": True, "import_command": import_command(project)},
         )
     store = graph_store()
     try:
@@ -95,7 +96,7 @@ def _page(form: PageForm, project: Project, hood: Neighbourhood, answered_by: st
         "center": {"node_id": center.id, "title": center.title},
         "hood": hood,
         "first": json.dumps(answer),
-        "edges": table_rows(hood.edges, hood.nodes, project.slug),
+        "edges": table_rows(answer),
         "query": form.query,
         "depths": DEPTHS,
         "relations": [

@@ -37,7 +37,7 @@ BEAT_SECONDS = 5.0
 WORKER_LEASE_SECONDS = 60.0
 ELECTION_SECONDS = 15.0
 NO_ENCODER_PAUSE = 30.0
-LONGEST_DATABASE_PAUSE = 15.0
+LONGEST_PAUSE = 15.0
 
 
 class Projector(Protocol):
@@ -118,7 +118,11 @@ class Worker:
                 except (DatabaseAway, OperationalError, InterfaceError) as error:
                     connection.close()
                     self._rest(pause, f"the database does not answer: {error}")
-                    pause = min(pause * 2, LONGEST_DATABASE_PAUSE)
+                    pause = min(pause * 2, LONGEST_PAUSE)
+                except Exception as error:  # a mistake of ours or in the settings: the loop must outlive it
+                    log.exception("The worker's round failed")
+                    self._rest(pause, f"{type(error).__name__}: {error}")
+                    pause = min(pause * 2, LONGEST_PAUSE)
                 if not worked and not self.stopping:
                     wait(poll_seconds)
         finally:

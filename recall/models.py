@@ -45,8 +45,9 @@ class Similarity(models.Model):
         ordering = ["source", "-score", "target"]
         constraints = [models.UniqueConstraint(fields=["source", "target"], name="similarities_source_target")]
         indexes = [
-            models.Index(fields=["source", "score"], name="similarities_source_score"),
-            models.Index(fields=["target", "score"], name="similarities_target_score"),
+            # Best first and whole: the best of a hub of thousands are read off the index, without its rows.
+            models.Index(fields=["source", "-score", "target"], name="similarities_source_score"),
+            models.Index(fields=["target", "-score", "source"], name="similarities_target_score"),
         ]
 
     def __str__(self) -> str:

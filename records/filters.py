@@ -9,12 +9,13 @@ import django_filters
 from django import forms
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db.models import IntegerField, Q, QuerySet
-from django.db.models.functions import Cast, Substr
+from django.db.models.functions import Cast, Lower, Substr
 from django.http import QueryDict
 from django.utils import timezone
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
+from database.columns import ExactCharField
 from records.actor import SourceKind
 from records.models import RecordTag, ReviewState
 from records.paging import Sort, capped_count
@@ -102,7 +103,12 @@ class RecordFilterSet(django_filters.FilterSet):
     session = django_filters.CharFilter(field_name="source_session", label=_("Session"), max_length=255)
     tag = django_filters.CharFilter(method="filter_tag", label=_("Tag"), max_length=100)
     show = django_filters.ChoiceFilter(
-        method="filter_show", choices=SHOW, label=_("Show"), empty_label=None, initial="active"
+        method="filter_show",
+        choices=SHOW,
+        label=_("Show"),
+        empty_label=None,
+        initial="active",
+        widget=forms.Select(attrs={"data-default": "active"}),  # what is usual stays out of the address
     )
 
     def __init__(
@@ -132,6 +138,10 @@ class RecordFilterSet(django_filters.FilterSet):
             found = Q()
             for column in self.text_columns:
                 found |= Q(**{f"{column}__icontains": word})
+                if isinstance(queryset.model._meta.get_field(column), ExactCharField):
+                    # On MySQL such a column tells apart letters and capitals in every comparison, LIKE included.
+                    queryset = queryset.alias(**{f"{column}_lower": Lower(column)})
+                    found |= Q(**{f"{column}_lower__contains": word.lower()})
             queryset = queryset.filter(found)
         return queryset
 

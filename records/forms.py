@@ -6,6 +6,7 @@ import csv
 from typing import Any
 
 from django import forms
+from django.forms.fields import InvalidJSONInput
 from django.utils.translation import gettext_lazy as _
 
 from records.models import Record, Relation
@@ -62,7 +63,10 @@ def _quoted(tag: str) -> str:
 
 
 class JSONTextField(forms.JSONField):
-    """JSON as a person types it: too deep or with too long a number is an error beside the field too."""
+    """JSON as a person types it: too deep or with too long a number is an error beside the field too, and shown as typed."""
+
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        return initial if self.disabled or data is None else InvalidJSONInput(data)
 
     def to_python(self, value: Any) -> Any:
         try:

@@ -21,6 +21,11 @@ def digest_of(image: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
+def seen_digest_of(record: Record) -> str:
+    """What the desk knows a row by: its image, and the version that plain SQL may set back."""
+    return digest_of({**image_of(record), "version": record.version})
+
+
 def changed_between(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     return [name for name, value in after.items() if before.get(name) != value]
 

@@ -52,7 +52,13 @@ _TAGS = {
 }
 _cleaner = nh3.Cleaner(
     tags=_TAGS,
-    attributes={"a": {"href", "title"}, "ol": {"start"}, "div": {"data-copy"}, "code": {"data-language"}},
+    attributes={
+        "a": {"href", "title"},
+        "ol": {"start"},
+        "div": {"data-copy", "tabindex"},  # what scrolls sideways is reached by the keyboard
+        "pre": {"tabindex"},
+        "code": {"data-language"},
+    },
     allowed_classes={
         "div": {"code", "table"},
         "span": {"host", *CLASSES},
@@ -76,7 +82,7 @@ def render(text: str) -> SafeString:
         except (RecursionError, ValueError):
             reason = "its markup cannot be read"
     note = f'<p class="note">Shown as it was written: {html.escape(reason)}.</p>'
-    return mark_safe(f'{note}<pre class="as-written">{html.escape(text)}</pre>')  # noqa: S308 - escaped
+    return mark_safe(f'{note}<pre class="as-written" tabindex="0">{html.escape(text)}</pre>')  # noqa: S308 - escaped
 
 
 def _too_much(text: str) -> str | None:
@@ -166,7 +172,7 @@ def _code_block(self: Any, tokens: Sequence[Token], at: int, options: Any, env: 
     language = token.info.strip().split(maxsplit=1)[0] if token.info.strip() else ""
     name = f' data-language="{html.escape(language)}"' if language else ""
     code = highlight(token.content, language)
-    return f'<div class="code" data-copy=""><pre><code{name}>{code}</code></pre></div>\n'
+    return f'<div class="code" data-copy=""><pre tabindex="0"><code{name}>{code}</code></pre></div>\n'
 
 
 def _make_parser() -> MarkdownIt:
@@ -177,7 +183,7 @@ def _make_parser() -> MarkdownIt:
     parser.core.ruler.push("memory_desk", _adjust)
     parser.add_render_rule("fence", _code_block)
     parser.add_render_rule("code_block", _code_block)
-    parser.add_render_rule("table_open", lambda *_: '<div class="table"><table>\n')
+    parser.add_render_rule("table_open", lambda *_: '<div class="table" tabindex="0"><table>\n')
     parser.add_render_rule("table_close", lambda *_: "</table></div>\n")
     return parser
 

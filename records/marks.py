@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import Case, F, Q, Value, When
 from django.utils import timezone
 
-from records.images import digest_of, image_of
+from records.images import seen_digest_of
 from records.kinds import kind_of
 from records.models import ProjectionMark, Record
 
@@ -32,7 +32,7 @@ def want(records: Sequence[Record], *, new: bool = False) -> None:
                 wanted_version=1 if new else 0,
                 wanted_at=now,
                 next_try_at=now,
-                seen_digest=digest_of(image_of(record)),
+                seen_digest=seen_digest_of(record),
                 seen_changed_at=record.row_changed_at,
             )
             for record in records
@@ -99,9 +99,12 @@ def note_seen(records: Iterable[Record]) -> None:
     for mark in seen:
         record = by_node[mark.node_id]
         mark.project_id = record.project_id
-        mark.seen_digest = digest_of(image_of(record))
+        mark.seen_digest = seen_digest_of(record)
+        mark.gone = False  # a row that was deleted may come back
         mark.seen_changed_at = record.row_changed_at
-    ProjectionMark.objects.bulk_update(seen, ["project_id", "seen_digest", "seen_changed_at"], batch_size=250)
+    ProjectionMark.objects.bulk_update(
+        seen, ["project_id", "seen_digest", "seen_changed_at", "gone"], batch_size=250
+    )
 
 
 def entomb(node_ids: Iterable[str]) -> None:

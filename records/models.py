@@ -210,7 +210,7 @@ class Link(GuardedModel):
             models.CheckConstraint(condition=Q(relation__in=Relation.values), name="links_relation"),
             models.CheckConstraint(condition=~Q(source=models.F("target")), name="links_not_itself"),
         ]
-        indexes = [models.Index(fields=["target", "relation"], name="links_target")]
+        indexes = [models.Index(fields=["target", "relation", "source"], name="links_target")]
 
     def __str__(self) -> str:
         return f"{self.source} {self.relation} {self.target}"

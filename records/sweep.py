@@ -1,7 +1,8 @@
 """Plain-SQL writers are first-class: the sweep finds what they inserted, changed and deleted, and gives it history.
 
 It reads each table from a watermark less a few minutes (a transaction may commit late), by the indexed
-row_changed_at that the database itself keeps.
+row_changed_at that the database itself keeps. Once a minute it also looks for rows that are gone, and for those that
+brought an old time along (a restored dump).
 """
 
 from __future__ import annotations
@@ -10,14 +11,15 @@ import logging
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import F, Q
+from django.db import DatabaseError, OperationalError
+from django.db.models import Q
 from django.utils import timezone
 
 from database.transactions import transactional
 from records import marks
 from records.actor import SQL_WRITER
 from records.guard import writing
-from records.images import changed_between, digest_of, image_of
+from records.images import changed_between, digest_of, image_of, seen_digest_of
 from records.kinds import Kind, all_kinds
 from records.models import ProjectionMark, RecordTag, Revision, SweepWatermark
 from records.verbs import _revision_fields, mirror_tags
@@ -30,14 +32,15 @@ MISSING_EVERY = timedelta(minutes=1)
 
 def sweep() -> int:
     """Take in every plain-SQL write since the last sweep. Returns how many records were taken in."""
-    return sum(_sweep_changes(kind) + _sweep_deletions(kind) for kind in all_kinds())
+    return sum(_sweep_changes(kind) + _sweep_strays(kind) for kind in all_kinds())
 
 
 def _sweep_changes(kind: Kind) -> int:
     watermark, _ = SweepWatermark.objects.get_or_create(kind=kind.name)
     rows = kind.model.objects.order_by("row_changed_at", "pk").values_list("row_changed_at", "pk")
     if watermark.read_to:
-        rows = rows.filter(row_changed_at__gte=watermark.read_to - OVERLAP)
+        # A row may claim a time to come: it must not hide those that are written until then.
+        rows = rows.filter(row_changed_at__gte=min(watermark.read_to, timezone.now()) - OVERLAP)
     taken, after = 0, None
     while True:
         page = (
@@ -50,15 +53,31 @@ def _sweep_changes(kind: Kind) -> int:
             break
         node_ids = {kind.node_id(key): (changed_at, key) for changed_at, key in chunk}
         seen = dict(
-            ProjectionMark.objects.filter(node_id__in=node_ids).values_list("node_id", "seen_changed_at")
+            ProjectionMark.objects.filter(node_id__in=node_ids, gone=False).values_list(
+                "node_id", "seen_changed_at"
+            )
         )
         unseen = [key for node_id, (changed_at, key) in node_ids.items() if seen.get(node_id) != changed_at]
         if unseen:
-            taken += len(take_in(kind, unseen))
+            taken += _take_in_or_part(kind, unseen)
         after = chunk[-1]
     if after:
-        SweepWatermark.objects.filter(kind=kind.name).update(read_to=after[0])
+        SweepWatermark.objects.filter(kind=kind.name).update(read_to=min(after[0], timezone.now()))
     return taken
+
+
+def _take_in_or_part(kind: Kind, keys: list[Any]) -> int:
+    """Take in all of these; where one of them is refused, halve until it is alone, so that it stops no other."""
+    try:
+        return len(take_in(kind, keys))
+    except OperationalError:  # the database is away or busy: no row's fault
+        raise
+    except (DatabaseError, ValueError, TypeError):
+        if len(keys) == 1:
+            log.exception("%s, written by SQL, cannot be taken in", kind.node_id(keys[0]))
+            return 0
+    half = len(keys) // 2
+    return _take_in_or_part(kind, keys[:half]) + _take_in_or_part(kind, keys[half:])
 
 
 @transactional
@@ -67,15 +86,20 @@ def take_in(kind: Kind, keys: list[Any]) -> list[Any]:
     records = list(kind.model.objects.select_for_update().filter(pk__in=keys).order_by("pk"))
     node_ids = [record.node_id for record in records]
     known = {mark.node_id: mark for mark in ProjectionMark.objects.filter(node_id__in=node_ids)}
-    changed = [
+    suspect = [
         record
         for record in records
-        if record.node_id not in known
-        or known[record.node_id].seen_digest != digest_of(image_of(record))
+        if (mark := known.get(record.node_id)) is None
+        or mark.gone
+        or mark.seen_digest != seen_digest_of(record)
         or kind.is_foreign(record)
     ]
-    last = _last_images([record.node_id for record in changed])
-    taken = [_take_in_one(kind, record, last.get(record.node_id)) for record in changed]
+    last = _last_revisions([record.node_id for record in suspect])
+    taken = [
+        _take_in_one(kind, record, last.get(record.node_id), known.get(record.node_id))
+        for record in suspect
+        if not _is_in_history(kind, record, last.get(record.node_id), known.get(record.node_id))
+    ]
     taken_keys = {record.pk for record in taken}
     marks.want([r for r in taken if r.node_id not in known], new=True)
     marks.want([r for r in taken if r.node_id in known])
@@ -86,18 +110,33 @@ def take_in(kind: Kind, keys: list[Any]) -> list[Any]:
     return taken
 
 
-def _take_in_one(kind: Kind, record: Any, before: dict[str, Any] | None) -> Any:
+def _is_in_history(
+    kind: Kind, record: Any, last: tuple[int, dict[str, Any]] | None, mark: ProjectionMark | None
+) -> bool:
+    """Nothing was written but what the last version says: only how a row is known may have changed."""
+    if last is None or mark is None or mark.gone or kind.is_foreign(record):
+        return False
+    version, after = last
+    return version == record.version and digest_of(after) == digest_of(image_of(record))
+
+
+def _take_in_one(
+    kind: Kind, record: Any, last: tuple[int, dict[str, Any]] | None, mark: ProjectionMark | None
+) -> Any:
+    is_there_again = last is None or mark is None or mark.gone
+    version, before = last if last is not None else (0, None)
     with writing():
         plan = {**_normalised(record), **kind.absorb(record, before is None)}
         rows = kind.model.objects.filter(pk=record.pk)
         if before is not None:
-            plan["version"] = F("version") + 1
+            # Never a number that history holds already: REPLACE starts a row's count anew.
+            plan["version"] = max(version, record.version) + 1
         if plan:
             rows.update(**plan)
         record = rows.select_related(*kind.select).get()
         after = image_of(record)
         Revision.objects.create(
-            **_revision_fields(record, SQL_WRITER, "create" if before is None else "edit", ""),
+            **_revision_fields(record, SQL_WRITER, "create" if is_there_again else "edit", ""),
             version=record.version,
             after=after,
             changed=changed_between(before, after) if before else [],
@@ -116,17 +155,45 @@ def _normalised(record: Any) -> dict[str, Any]:
     }
 
 
-def _last_images(node_ids: list[str]) -> dict[str, dict[str, Any]]:
+def _last_revisions(node_ids: list[str]) -> dict[str, tuple[int, dict[str, Any]]]:
+    """The last version of each node, and how the row was then."""
     rows = Revision.objects.filter(node_id__in=node_ids, version__isnull=False).order_by("node_id", "version")
-    return {node_id: after for node_id, after in rows.values_list("node_id", "after") if after is not None}
+    return {
+        node_id: (version, after)
+        for node_id, version, after in rows.values_list("node_id", "version", "after")
+        if version is not None and after is not None
+    }
 
 
-def _sweep_deletions(kind: Kind) -> int:
-    """An anti-join on ids: marks whose row is gone become tombstones."""
+def _sweep_strays(kind: Kind) -> int:
+    """Once a minute: rows that are gone, and rows that no time told of."""
     now = timezone.now()
     due = Q(missing_checked_at=None) | Q(missing_checked_at__lt=now - MISSING_EVERY)
     if not SweepWatermark.objects.filter(due, kind=kind.name).update(missing_checked_at=now):
         return 0
+    return _sweep_deletions(kind) + _sweep_unmarked(kind)
+
+
+def _sweep_unmarked(kind: Kind) -> int:
+    """Rows without a mark. Looked for only where there are more rows than marks."""
+    rows = kind.model.objects.order_by("pk").values_list("pk", flat=True)
+    if rows.count() <= ProjectionMark.objects.filter(kind=kind.name, gone=False).count():
+        return 0
+    taken, after = 0, None
+    while chunk := list((rows.filter(pk__gt=after) if after is not None else rows)[: CHUNK * 4]):
+        after = chunk[-1]
+        node_ids = {kind.node_id(key): key for key in chunk}
+        marked = ProjectionMark.objects.filter(node_id__in=node_ids, gone=False)
+        unmarked = sorted(set(node_ids) - set(marked.values_list("node_id", flat=True)))
+        for start in range(0, len(unmarked), CHUNK):
+            taken += _take_in_or_part(
+                kind, [node_ids[node_id] for node_id in unmarked[start : start + CHUNK]]
+            )
+    return taken
+
+
+def _sweep_deletions(kind: Kind) -> int:
+    """An anti-join on ids: marks whose row is gone become tombstones."""
     gone, after = 0, 0
     while True:
         page = list(

@@ -24,7 +24,7 @@ from records import marks
 from records.actor import Actor, SourceKind
 from records.errors import Conflict, InvalidInput, Refused, VerbError
 from records.guard import writing
-from records.images import changed_between, digest_of, image_of
+from records.images import changed_between, image_of, seen_digest_of
 from records.kinds import Kind, kind_of
 from records.models import ProjectionMark, Record, RecordTag, ReviewState, Revision
 from records.validation import check_text, check_time, tag_words
@@ -207,14 +207,14 @@ def lock(kind: Kind, keys: Iterable[Any]) -> list[Any]:
     """The rows, locked in key order. Rows that plain SQL changed unseen are taken in first (see `update`)."""
     records = list(kind.model.objects.select_for_update().filter(pk__in=list(keys)).order_by("pk"))
     seen = dict(
-        ProjectionMark.objects.filter(node_id__in=[record.node_id for record in records]).values_list(
-            "node_id", "seen_digest"
-        )
+        ProjectionMark.objects.filter(
+            node_id__in=[record.node_id for record in records], gone=False
+        ).values_list("node_id", "seen_digest")
     )
     unswept = [
         record.pk
         for record in records
-        if seen.get(record.node_id) != digest_of(image_of(record)) or kind.is_foreign(record)
+        if seen.get(record.node_id) != seen_digest_of(record) or kind.is_foreign(record)
     ]
     if unswept:
         raise _Unswept(kind, unswept)

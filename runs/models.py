@@ -1,6 +1,7 @@
 """agent_runs, the key/values of their payloads, agent_memory and agent_cache."""
 
 import textwrap
+from textwrap import shorten
 
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
@@ -18,6 +19,11 @@ class RunStatus(models.TextChoices):
     SUCCEEDED = "succeeded", _("succeeded")
     FAILED = "failed", _("failed")
     CANCELLED = "cancelled", _("cancelled")
+
+
+def _first_words(payload: object) -> str:
+    values = payload.values() if isinstance(payload, dict) else [payload]
+    return next((shorten(value, 80, placeholder="…") for value in values if isinstance(value, str)), "")
 
 
 class Run(Record):
@@ -74,7 +80,9 @@ class Run(Record):
 
     @property
     def heading(self) -> str:
-        return " · ".join(filter(None, [self.trigger_type, self.agent_name]))
+        """What set it off, in the payload's own first words: what an alert or a task calls itself."""
+        said = _first_words(self.trigger_payload) or self.agent_name
+        return " · ".join(filter(None, [self.trigger_type, said]))
 
 
 class PayloadValue(models.Model):

@@ -75,27 +75,32 @@
     if (submitter) setTimeout(() => { submitter.disabled = true; }); // after the form was read: one click, one write
   });
   on("formdata", ({ target, formData }) => { // a filter's address holds only what was filled in
-    if (target.method === "get") for (const name of new Set(formData.keys())) if (formData.getAll(name).every((value) => value === "")) formData.delete(name);
+    if (target.method !== "get") return;
+    for (const name of new Set(formData.keys())) {
+      const usual = target.elements[name]?.dataset?.default || "";
+      if (formData.getAll(name).every((value) => value === usual)) formData.delete(name);
+    }
   });
   on("beforeunload", (event) => { if ([...dirty].some((form) => form.isConnected)) event.preventDefault(); }, window);
   on("pageshow", (event) => { if (event.persisted) { all("button:disabled").forEach((button) => { button.disabled = false; }); say("saved", ""); } }, window);
   on("offline online", ({ type }) => say(type), window);
 
   // htmx
+  const isSignIn = ({ responseURL }) => responseURL && new URL(responseURL).pathname === meta("login-url");
   const changes = ({ detail }) => (detail.requestConfig || detail).verb !== "get";
   on("htmx:configRequest", (event) => { if (changes(event)) event.detail.headers["X-CSRFToken"] = meta("csrf-token"); });
   on("htmx:beforeRequest", (event) => { root.classList.add("is-busy"); if (changes(event)) say("saving"); });
   on("htmx:afterRequest", (event) => {
     const { xhr, elt } = event.detail, form = guarded(elt);
     root.classList.remove("is-busy");
-    if (!changes(event) || !xhr.status) return;
+    if (!changes(event) || !xhr.status || isSignIn(xhr)) return;
     if (xhr.status >= 300) { touch(elt); if (activity.dataset.state === "saving") say("stopped", ""); return; }
     say("saved");
     if (form) { dirty.delete(form); attempt(() => sessionStorage.removeItem(draftKey(form))); }
     elt.closest("dialog")?.close();
   });
   on("htmx:beforeSwap", ({ detail }) => { // a sign-in page must never land inside a part of a page
-    if (detail.xhr.responseURL && new URL(detail.xhr.responseURL).pathname === meta("login-url")) { detail.shouldSwap = false; touch(detail.elt); signedOut(); }
+    if (isSignIn(detail.xhr)) { detail.shouldSwap = false; touch(detail.elt); signedOut(); }
   });
   on("htmx:responseError", ({ detail: { elt, xhr } }) => {
     touch(elt);
@@ -104,12 +109,12 @@
   });
   on("htmx:sendError htmx:timeout", ({ detail }) => { root.classList.remove("is-busy"); touch(detail.elt); say("offline"); });
   on("htmx:afterSettle", ({ detail }) => {
-    const part = detail.target || detail.elt;
-    if (!part?.isConnected) return;
+    const part = [detail.target, detail.elt].find((place) => place?.isConnected); // a target that was replaced is gone
+    if (!part) return;
     ready(part);
     const pane = part.closest(".split-pane"), wrong = one("[aria-invalid=true]", part);
     if (pane) { pane.closest(".split").dataset.record = ""; pane.scrollTop = 0; }
-    const next = wrong || (part.matches("[data-focus-after]") ? part : one("[data-focus-after]", part));
+    const next = wrong || one("[role=alert] [data-focus-after]", part) || (part.matches("[data-focus-after]") ? part : one("[data-focus-after]", part));
     // The focus stays in the list while somebody walks through it with j and k.
     if (next && (wrong || !pane || !document.activeElement.closest("[data-row]"))) next.focus({ preventScroll: !wrong });
   });
@@ -226,6 +231,11 @@
     for (const item of all("time[data-relative]", part)) {
       const seconds = (new Date(item.dateTime) - Date.now()) / 1000, [, unit, size] = steps.find(([limit]) => Math.abs(seconds) < limit) || [];
       if (unit) item.textContent = relative.format(Math.trunc(seconds / size), unit);
+    }
+    for (const block of all(".code[data-copy]", part).filter((item) => !one("[data-copy-button]", item))) {
+      const button = make("button", { type: "button", className: "btn small", textContent: words.copyWord });
+      button.dataset.copyButton = one("code", block).dataset.copyText = "";
+      block.append(button);
     }
     all("form[data-dirty]", part).forEach(touch);
   }

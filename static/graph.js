@@ -135,12 +135,12 @@
       fresh.forEach((other) => { seen.add(other); order.push(other); });
       children.set(id, fresh);
     }
-    const leaves = (id) => children.get(id).reduce((sum, child) => sum + leaves(child), 0) || 1;
+    const weight = (id) => 1 + 0.3 * Math.max(0, children.get(id).reduce((sum, child) => sum + weight(child), 0) - 1);
     const place = (id, from, width, ring) => {
       const turn = from + width / 2, radius = ring * (110 + 2 * Math.min(60, order.length));
       cy.getElementById(id).position({ x: radius * Math.cos(turn), y: radius * Math.sin(turn) });
-      const share = width / leaves(id);
-      children.get(id).reduce((at, child) => { const part = share * leaves(child); place(child, at, part, ring + 1); return at + part; }, from);
+      const share = width / children.get(id).reduce((sum, child) => sum + weight(child), 0);
+      children.get(id).reduce((at, child) => { const part = share * weight(child); place(child, at, part, ring + 1); return at + part; }, from);
     };
     if (cy.getElementById(center).length) place(center, -Math.PI / 2, 2 * Math.PI, 0);
   }

@@ -57,6 +57,7 @@ def list_page(
         "problems": problems,
         "rows": rows_of(page.items),
         "count": count,
+        "noun": kind.label if count == 1 else kind.label_plural,
         "count_label": count_label(count),
         "hidden_count": 0 if problems else filters.hidden_count(),
         "sorts": [

@@ -11,11 +11,11 @@ import pytest
 from django.db import connection, connections, transaction
 from django.utils import timezone
 
-from agent_api.idempotency import forget_old_keys
 from decisions.models import Decision
 from patterns.models import Pattern
 from projects.models import AgentToken
 from records.models import IdempotencyKey, Revision
+from records.retention import forget_old_keys
 from tests.agent_api.conftest import ApiClient
 from tests.conftest import make_token
 

@@ -32,7 +32,7 @@ def as_curator(client, curator_user):
 def test_the_list_shows_rows_filters_and_a_count(as_curator, decision):
     page = as_curator.get(url("list")).content.decode()
     assert "Cache totals in Redis" in page
-    assert "1 decisions" in page
+    assert "1 decision<" in page
     assert "Cache totals" not in as_curator.get(url("list"), {"status": "rejected"}).content.decode()
     assert (
         "Cache totals"

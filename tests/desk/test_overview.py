@@ -1,15 +1,18 @@
 """Home, the overview, and the frame that every page has."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.core.cache import cache
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from decisions.actions import change_status, contradict, create_decision
 from desk.counts import counts_by_kind
 from projects.models import Membership, User
+from records.leases import Lease
 from records.models import ProjectionMark
 from records.verbs import archive, review
 from runs.actions import record_run
@@ -154,15 +157,30 @@ def test_the_frame_says_how_far_the_graph_is_behind(as_curator, agent, project):
     assert "1 record failed to reach the graph" in page(as_curator)
 
 
+def test_the_frame_says_why_nothing_becomes_searchable(as_curator, agent, project):
+    create_decision(actor=agent, project=project, title="Use Redis", decision="x")
+    now = timezone.now()
+    assert "not searchable" not in page(as_curator)  # a worker is given a minute
+    ProjectionMark.objects.update(next_try_at=now - timedelta(minutes=2))
+    assert "no worker runs" in page(as_curator)
+    worker = Lease.objects.create(
+        name="worker a:1", holder="a:1", until=now + timedelta(minutes=1), state={"problem": ""}
+    )
+    assert "not searchable" not in page(as_curator)
+    Lease.objects.filter(pk=worker.pk).update(state={"problem": "The encoder is missing."})
+    assert "not searchable yet: The encoder is missing." in page(as_curator)
+
+
 def test_the_strip_is_there_for_writers_until_they_hide_it(as_curator, client, viewer_user):
-    text = page(as_curator, "/p/shop/decisions/")
+    text = page(as_curator, "/p/shop/")
+    assert "Two ways" not in page(as_curator, "/p/shop/decisions/")
     assert "import_adrs PATH --project shop" in text
     assert "http://testserver/api/v1/decisions" in text
     assert as_curator.get("/p/shop/first-run/hide/").status_code == 405
     assert as_curator.post("/p/shop/first-run/hide/").status_code == 303
-    assert "Two ways to fill this desk" not in page(as_curator, "/p/shop/decisions/")
+    assert "Two ways to fill this desk" not in page(as_curator, "/p/shop/")
     client.force_login(viewer_user, backend=BACKEND)
-    assert "Two ways to fill this desk" not in page(client, "/p/shop/decisions/")
+    assert "Two ways to fill this desk" not in page(client, "/p/shop/")
 
 
 def test_pages_of_another_project_are_absent(as_curator, other_project):

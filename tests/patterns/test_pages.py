@@ -36,12 +36,19 @@ def test_the_list_and_the_detail_show_what_was_written(as_curator, pattern):
     assert "Cache-aside" in page
     assert "0.50" in page
     page = as_curator.get(url("detail", pattern.pk)).content.decode()
-    for text in ("<strong>through</strong>", "cache", 'data-language="python"', "Starting point 0.50, weighing 4 votes"):
+    for text in (
+        "<strong>through</strong>",
+        "cache",
+        'data-language="python"',
+        "Starting point 0.50, weighing 4 votes",
+    ):
         assert text in page, text
 
 
 def test_create_starts_from_the_confidence_that_was_given(as_curator, project):
-    answer = as_curator.post(url("create"), {"name": "Retry", "category": "net", "confidence": "0.8", "reason": "seen"})
+    answer = as_curator.post(
+        url("create"), {"name": "Retry", "category": "net", "confidence": "0.8", "reason": "seen"}
+    )
     made = Pattern.objects.get()
     assert (answer.status_code, answer["Location"]) == (303, url("detail", made.pk))
     assert (made.confidence_score, made.prior_confidence, made.review_state) == (0.8, 0.8, "approved")
@@ -49,9 +56,14 @@ def test_create_starts_from_the_confidence_that_was_given(as_curator, project):
     assert Revision.objects.get().reason == "seen"
 
 
-@pytest.mark.parametrize("confidence", ["", "1.01", "-0.1", "nan", "inf", "1e999", "half", "0,5", "0.5\x00", "²"])
+@pytest.mark.parametrize(
+    "confidence", ["", "1.01", "-0.1", "nan", "inf", "1e999", "half", "0,5", "0.5\x00", "²"]
+)
 def test_a_confidence_that_is_no_number_from_0_to_1_is_explained(as_curator, pattern, confidence):
-    for address, more in ((url("create"), {"name": "R", "category": "c"}), (url("confidence", pattern.pk), {"reason": "x"})):
+    for address, more in (
+        (url("create"), {"name": "R", "category": "c"}),
+        (url("confidence", pattern.pk), {"reason": "x"}),
+    ):
         answer = as_curator.post(address, {**more, "confidence": confidence})
         assert answer.status_code == 422, address
         assert "errorlist" in answer.content.decode()
@@ -66,9 +78,18 @@ def test_confidence_is_adjusted_with_a_reason_and_the_votes_count_anew(as_curato
     answer = as_curator.post(address, {"confidence": "0.9", "reason": "used for a year", "version": "1"})
     assert answer.status_code == 303
     kept = Pattern.objects.get()
-    assert (kept.confidence_score, kept.prior_confidence, kept.worked_count, kept.usage_count) == (0.9, 0.9, 0, 1)
+    assert (kept.confidence_score, kept.prior_confidence, kept.worked_count, kept.usage_count) == (
+        0.9,
+        0.9,
+        0,
+        1,
+    )
     revision = Revision.objects.first()
-    assert (revision.verb, revision.reason, revision.channel) == ("adjust_confidence", "used for a year", "web")
+    assert (revision.verb, revision.reason, revision.channel) == (
+        "adjust_confidence",
+        "used for a year",
+        "web",
+    )
     assert ProjectionMark.objects.get().wanted_version == 2
     page = as_curator.get(url("detail", pattern.pk)).content.decode()
     assert "used for a year" in page
@@ -104,7 +125,11 @@ def test_worked_and_failed_move_the_confidence_without_a_version(as_curator, pat
         assert Pattern.objects.get().confidence_score == pytest.approx(expected)
     kept = Pattern.objects.get()
     assert (kept.worked_count, kept.failed_count, kept.usage_count, kept.version) == (1, 1, 2, 1)
-    assert list(Revision.objects.values_list("verb", "version")) == [("failed", None), ("worked", None), ("create", 1)]
+    assert list(Revision.objects.values_list("verb", "version")) == [
+        ("failed", None),
+        ("worked", None),
+        ("create", 1),
+    ]
     page = as_curator.get(url("detail", pattern.pk)).content.decode()
     for text in ("it worked", "it failed", "said it worked (confidence 0.60)", "1 worked, 1 failed"):
         assert text in page, text
@@ -128,7 +153,9 @@ def test_a_stale_edit_conflicts_and_an_unchanged_one_writes_nothing(as_curator, 
     assert answer.status_code == 409
     assert "Theirs" in answer.content.decode()
     assert 'value="Mine"' in answer.content.decode()
-    assert as_curator.post(url("edit", pattern.pk), {**data, "name": "Mine", "version": "2"}).status_code == 303
+    assert (
+        as_curator.post(url("edit", pattern.pk), {**data, "name": "Mine", "version": "2"}).status_code == 303
+    )
     assert (Pattern.objects.get().name, Pattern.objects.get().version) == ("Mine", 3)
 
 

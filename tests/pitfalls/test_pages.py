@@ -31,12 +31,24 @@ def as_curator(client, curator_user):
 def test_the_list_and_the_detail_show_what_was_written(as_curator, pitfall):
     assert "Stampede on expiry" in as_curator.get(url("list")).content.decode()
     page = as_curator.get(url("detail", pitfall.pk)).content.decode()
-    for text in ("<em>at once</em>", "Jitter the TTL.", "high", "Met 1 time", "Only when it was first written down."):
+    for text in (
+        "<em>at once</em>",
+        "Jitter the TTL.",
+        "high",
+        "Met 1 time",
+        "Only when it was first written down.",
+    ):
         assert text in page, text
 
 
 def test_create_and_edit_with_a_conflict_in_between(as_curator, project, curator):
-    data = {"title": "Lost update", "category": "db", "severity": "low", "description": "", "how_to_avoid": "Lock."}
+    data = {
+        "title": "Lost update",
+        "category": "db",
+        "severity": "low",
+        "description": "",
+        "how_to_avoid": "Lock.",
+    }
     answer = as_curator.post(url("create"), data)
     made = Pitfall.objects.get()
     assert (answer.status_code, answer["Location"]) == (303, url("detail", made.pk))
@@ -52,7 +64,8 @@ def test_create_and_edit_with_a_conflict_in_between(as_curator, project, curator
 
 
 @pytest.mark.parametrize(
-    "bad", [{"title": ""}, {"category": ""}, {"severity": "awful"}, {"title": "x" * 256}, {"category": "y" * 51}]
+    "bad",
+    [{"title": ""}, {"category": ""}, {"severity": "awful"}, {"title": "x" * 256}, {"category": "y" * 51}],
 )
 def test_an_invalid_form_is_422_and_keeps_what_was_typed(as_curator, project, bad):
     answer = as_curator.post(
@@ -68,13 +81,21 @@ def test_severity_changes_with_a_reason_only(as_curator, pitfall, curator):
     address = url("severity", pitfall.pk)
     assert as_curator.get(address).status_code == 200
     assert as_curator.post(address, {"severity": "critical", "version": "1"}).status_code == 422
-    assert as_curator.post(address, {"severity": "critical", "reason": "   ", "version": "1"}).status_code == 422
+    assert (
+        as_curator.post(address, {"severity": "critical", "reason": "   ", "version": "1"}).status_code == 422
+    )
     assert as_curator.post(address, {"severity": "dire", "reason": "x", "version": "1"}).status_code == 422
-    assert as_curator.post(address, {"severity": "critical", "reason": "outage", "version": "1"}).status_code == 303
+    assert (
+        as_curator.post(address, {"severity": "critical", "reason": "outage", "version": "1"}).status_code
+        == 303
+    )
     revision = Revision.objects.first()
     assert (revision.verb, revision.changed, revision.reason) == ("change_severity", ["severity"], "outage")
     assert ProjectionMark.objects.get().wanted_version == 2
-    assert as_curator.post(address, {"severity": "critical", "reason": "again", "version": "2"}).status_code == 303
+    assert (
+        as_curator.post(address, {"severity": "critical", "reason": "again", "version": "2"}).status_code
+        == 303
+    )
     assert Pitfall.objects.get().version == 2, "already done is a no-op"
     change_severity(actor=curator, pitfalls=[pitfall], severity="low", reason="fixed")
     answer = as_curator.post(address, {"severity": "medium", "reason": "typed reason", "version": "2"})

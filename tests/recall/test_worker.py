@@ -295,6 +295,24 @@ def test_whoever_waits_is_woken_after_the_commit_only(
     assert woken
 
 
+def test_the_loop_outlives_a_round_that_failed(decision, monkeypatch):
+    worker = Worker()
+    monkeypatch.setattr(worker._sweeper, "start", lambda: None)
+    rounds = []
+
+    def failing():
+        rounds.append(1)
+        if len(rounds) == 1:
+            raise RuntimeError("a mistake")
+        worker.stop()
+        return 1
+
+    monkeypatch.setattr(worker, "work_once", failing)
+    monkeypatch.setattr(connection, "close", lambda: None)
+    worker.run(lambda seconds: None, 0)
+    assert len(rounds) == 2
+
+
 def test_no_thread_starts_by_itself(decision):
     assert worker_thread._thread is None
     if connection.vendor != "sqlite":

@@ -47,7 +47,7 @@ def assert_safe(page):
         read.tags
     )
     for _tag, name, value in read.attributes:
-        assert name in {"href", "title", "rel", "class", "data-copy", "data-language", "start"}
+        assert name in {"href", "title", "rel", "class", "data-copy", "data-language", "start", "tabindex"}
         assert not EVENT.match(name)
         if name == "href":
             scheme = re.match(r"[\s\x00-\x20]*([a-z][a-z0-9+.-]*):", value, re.IGNORECASE)

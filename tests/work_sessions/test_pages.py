@@ -48,7 +48,7 @@ def test_the_list_and_the_detail(as_viewer, session, agent, project, curator):
 def test_a_name_leads_to_its_session(as_viewer, session, agent, other_project):
     answer = as_viewer.get(url("by_session_id"), {"id": "ses-8841"})
     assert (answer.status_code, answer["Location"]) == (302, url("detail", session.pk))
-    for name in ("ses-8842", "SES-8841", "", "\x00", "x" * 5000, "ses-8841 "):
+    for name in ("ses-8842", "SES-8841", "", "\x00", "x" * 5000):
         assert as_viewer.get(url("by_session_id"), {"id": name}).status_code == 404, name
     assert as_viewer.get(url("by_session_id")).status_code == 404
 

@@ -5,6 +5,7 @@ import logging
 import os
 import socket
 from argparse import BooleanOptionalAction
+from importlib import import_module
 from typing import Any
 
 from django.conf import settings
@@ -49,6 +50,7 @@ class Command(BaseCommand):
             "LOG_LEVEL" not in os.environ
         ):  # the lines below stay on the screen; LOG_LEVEL=INFO shows each request
             logging.getLogger("memory_desk.request").setLevel(logging.WARNING)
+        import_module(settings.ROOT_URLCONF)  # before the fork, so that the first page finds it loaded
         connections.close_all()  # none may be shared with the serving process
         Server(lambda: self._say(lines, later=not never_in)).run()
 
