@@ -17,22 +17,15 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from desk.counts import KindCount, counts_by_kind
 from desk.first_run import FirstRun, first_run_of
-<<<<<<< HEAD
-from desk.queries import newest_node
+from desk.queries import newest_node, why_nothing_moves
 from graph.queries import GraphLag, graph_lag
 from projects.access import NOBODY, Access, Capability, visible_projects
 from projects.models import Project
-from projects.snippets import address_of, similar_command
+from projects.snippets import address_of, import_command, similar_command
 from records.paging import count_label
 
 # A save reaches the graph within a moment; only what waits longer is worth a banner.
 NOTICED_SECONDS = 10
-=======
-from desk.queries import ProjectionLag, newest_node, projection_lag, why_nothing_moves
-from projects.access import NOBODY, Access, Capability, visible_projects
-from projects.models import Project
-from projects.snippets import address_of, import_command, similar_command
->>>>>>> main
 
 
 @dataclass(frozen=True)
@@ -118,15 +111,7 @@ class Desk:
             url = reverse("graph:neighbourhood", args=[self.project.slug])
         except NoReverseMatch:
             url = reverse("desk:overview", args=[self.project.slug])
-<<<<<<< HEAD
-        return {"level": _lag_level(self._lag), "text": _lag_text(self._lag), "url": url}
-
-    @cached_property
-    def _lag(self) -> GraphLag:
-        return graph_lag()
-=======
-        return {"level": self.lag.level, "text": _lag_text(self.lag), "url": url}
->>>>>>> main
+        return {"level": _lag_level(self.lag), "text": _lag_text(self.lag), "url": url}
 
     @cached_property
     def first_run(self) -> FirstRun | None:
@@ -142,15 +127,8 @@ class Desk:
         return similar_command(address_of(self._request), newest) if newest else ""
 
     @cached_property
-<<<<<<< HEAD
-    def notices(self) -> list[dict[str, str]]:
-        if self.project is None or not settings.GRAPH_URL:
-            return []
-        text = _graph_notice(self._lag)
-        return [{"level": "warn", "text": text}] if text else []
-=======
-    def lag(self) -> ProjectionLag:
-        return projection_lag()
+    def lag(self) -> GraphLag:
+        return graph_lag()
 
     @property
     def import_command(self) -> str:
@@ -160,13 +138,12 @@ class Desk:
     @cached_property
     def notices(self) -> list[dict[str, str]]:
         """What is wrong with the desk as a whole and needs somebody."""
-        if self.project is None or not self.lag.waiting:
+        if self.project is None:
             return []
-        hindered = why_nothing_moves(timezone.now())
-        if hindered is None:
-            return []
-        return [{"level": "warn", "text": _hindered_text(hindered)}]
->>>>>>> main
+        hindered = why_nothing_moves(timezone.now()) if self.lag.waiting else None
+        texts = ["" if hindered is None else _hindered_text(hindered)]
+        texts.append(_graph_notice(self.lag) if settings.GRAPH_URL else "")
+        return [{"level": "warn", "text": text} for text in texts if text]
 
     def _may(self, capability: Capability) -> bool:
         return self.project is not None and self._access.may(self.project.pk, capability)
@@ -188,7 +165,14 @@ class Desk:
         return timezone.get_current_timezone_name()
 
 
-<<<<<<< HEAD
+def _hindered_text(problem: str) -> str:
+    if problem:
+        return _("New memories are not searchable yet: %s") % problem
+    return _(
+        "New memories are not searchable: no worker runs. An operator starts it with manage.py run_worker."
+    )
+
+
 def _lag_level(lag: GraphLag) -> str:
     if lag.dead or lag.away_since:
         return "down"
@@ -198,17 +182,6 @@ def _lag_level(lag: GraphLag) -> str:
 def _lag_text(lag: GraphLag) -> str:
     if lag.away_since:
         return _("graph away")
-=======
-def _hindered_text(problem: str) -> str:
-    if problem:
-        return _("New memories are not searchable yet: %s") % problem
-    return _(
-        "New memories are not searchable: no worker runs. An operator starts it with manage.py run_worker."
-    )
-
-
-def _lag_text(lag: ProjectionLag) -> str:
->>>>>>> main
     if lag.dead:
         return ngettext("%(n)s record failed to reach the graph", "%(n)s records failed to reach the graph", lag.dead) % {"n": lag.dead}  # fmt: skip
     if lag.waiting:

@@ -6,15 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.db.models import F
+
 from projects.models import Project
 from records.kinds import Kind, all_kinds, kind_named
-<<<<<<< HEAD
-from records.models import Link, Record, Relation, Revision
-=======
-from records.leases import Lease
+from records.leases import WORKER, Lease
 from records.models import Link, ProjectionMark, Record, Relation, Revision
-from records.paging import capped_count, count_label
->>>>>>> main
 from records.queries import records_by_node_id
 
 # A decision that no longer holds contradicts nobody.
@@ -23,47 +20,22 @@ LINKS_LOOKED_AT = 50
 LATE = timedelta(minutes=1)
 
 
-<<<<<<< HEAD
-=======
-@dataclass(frozen=True)
-class ProjectionLag:
-    """How many records the vectors and the graph do not show yet, and how many they never will without help."""
-
-    waiting: int
-    dead: int
-
-    @property
-    def level(self) -> str:
-        if self.dead:
-            return "down"
-        return "behind" if self.waiting else "ok"
-
-    @property
-    def waiting_label(self) -> str:
-        return count_label(self.waiting)
-
-
-def projection_lag() -> ProjectionLag:
-    """Of the whole desk; two index ranges that are empty when all is well."""
-    due = ProjectionMark.objects.filter(dead=False, next_try_at__isnull=False)
-    return ProjectionLag(capped_count(due), capped_count(ProjectionMark.objects.filter(dead=True)))
-
-
 def why_nothing_moves(now: datetime) -> str | None:
-    """Where the oldest waiting record is late: what its workers say hinders them, "" when no worker runs at all.
+    """Where the oldest record that waits for its vector is late: what its workers say hinders them, "" when no worker runs at all.
 
     None while all goes on. A worker that starts or works through a batch is given a minute.
     """
-    due = ProjectionMark.objects.filter(dead=False, next_try_at__lt=now - LATE)
+    due = ProjectionMark.objects.filter(
+        dead=False, next_try_at__lt=now - LATE, embedded_version__lt=F("wanted_version")
+    )
     if not due.exists():
         return None
-    alive = Lease.objects.filter(name__startswith="worker ", until__gt=now).values_list("state", flat=True)
+    alive = Lease.objects.filter(name__startswith=WORKER, until__gt=now).values_list("state", flat=True)
     states = list(alive[:20])
     problems = [state.get("problem") for state in states]
     return next((str(problem) for problem in problems if problem), None) if states else ""
 
 
->>>>>>> main
 def newest_memories(project: Project, limit: int = 10) -> list[Record]:
     """The newest active records of all kinds together; one indexed query a kind."""
     found: list[tuple[datetime, Record]] = []
