@@ -28,7 +28,12 @@ def recent_decisions(project_id: int, days: int = 30, now: datetime | None = Non
 
 def outcomes_of(decision: Decision) -> list[Outcome]:
     """What followed a decision, newest first; active only."""
-    return list(decision.outcomes.active().filter(project_id=decision.project_id).select_related("project").order_by("-occurred_at", "-id"))  # type: ignore[attr-defined]
+    return list(
+        decision.outcomes.active()
+        .filter(project_id=decision.project_id)
+        .select_related("project")
+        .order_by("-occurred_at", "-id")
+    )  # type: ignore[attr-defined]
 
 
 def decisions_that_led_to(project_id: int, outcome_type: str) -> QuerySet[Decision]:
@@ -39,9 +44,11 @@ def decisions_that_led_to(project_id: int, outcome_type: str) -> QuerySet[Decisi
 
 def latest_outcomes(decision_ids: Iterable[int]) -> dict[int, Outcome]:
     """The newest active outcome of each decision, in one query."""
-    rows = Outcome.objects.active().filter(
-        decision_id__in=list(decision_ids), project_id=F("decision__project_id")
-    ).order_by("occurred_at", "id")
+    rows = (
+        Outcome.objects.active()
+        .filter(decision_id__in=list(decision_ids), project_id=F("decision__project_id"))
+        .order_by("occurred_at", "id")
+    )
     return {outcome.decision_id: outcome for outcome in rows}
 
 
