@@ -108,4 +108,3 @@ def _request_digest(request: Request) -> str:
         request.data,
     ]
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
-

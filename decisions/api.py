@@ -104,7 +104,7 @@ class Contradict(StrictSerializer):
 
 class OutcomeSerializer(RecordSerializer):
     decision = serializers.SerializerMethodField(help_text=_("The node id of the decision it followed."))
-    decision_title = serializers.CharField(source="decision.title", read_only=True)
+    decision_title = serializers.CharField(read_only=True)
     type = serializers.CharField(read_only=True)
     success_rate = serializers.FloatField(read_only=True, allow_null=True)
     note = serializers.CharField(read_only=True, allow_null=True)

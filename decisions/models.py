@@ -124,3 +124,8 @@ class Outcome(Record):
     def heading(self) -> str:
         rate = f" {self.success_rate:.2f}" if self.success_rate is not None else ""
         return f"{self.type}{rate}"
+
+    @property
+    def decision_title(self) -> str:
+        """Of the decision that it followed; empty where plain SQL put that behind another project's wall."""
+        return self.decision.title if self.decision.project_id == self.project_id else ""

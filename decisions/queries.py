@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from decisions.models import Decision, Outcome
@@ -28,7 +28,12 @@ def recent_decisions(project_id: int, days: int = 30, now: datetime | None = Non
 
 def outcomes_of(decision: Decision) -> list[Outcome]:
     """What followed a decision, newest first; active only."""
-    return list(decision.outcomes.active().select_related("project").order_by("-occurred_at", "-id"))  # type: ignore[attr-defined]
+    return list(
+        decision.outcomes.active()
+        .filter(project_id=decision.project_id)
+        .select_related("project")
+        .order_by("-occurred_at", "-id")
+    )  # type: ignore[attr-defined]
 
 
 def decisions_that_led_to(project_id: int, outcome_type: str) -> QuerySet[Decision]:
@@ -39,7 +44,11 @@ def decisions_that_led_to(project_id: int, outcome_type: str) -> QuerySet[Decisi
 
 def latest_outcomes(decision_ids: Iterable[int]) -> dict[int, Outcome]:
     """The newest active outcome of each decision, in one query."""
-    rows = Outcome.objects.active().filter(decision_id__in=list(decision_ids)).order_by("occurred_at", "id")
+    rows = (
+        Outcome.objects.active()
+        .filter(decision_id__in=list(decision_ids), project_id=F("decision__project_id"))
+        .order_by("occurred_at", "id")
+    )
     return {outcome.decision_id: outcome for outcome in rows}
 
 
@@ -70,14 +79,16 @@ def leads_to_edges(
 
 
 def successors_of(decisions: Iterable[Decision]) -> dict[str, list[Decision]]:
-    """Node id -> the decisions that supersede it. Two queries for the whole set."""
-    node_ids = [decision.node_id for decision in decisions]
+    """Node id -> the decisions of its project that supersede it. Two queries for the whole set."""
+    projects = {decision.node_id: decision.project_id for decision in decisions}
+    node_ids = list(projects)
     if not node_ids:
         return {}
-    links = [link for link in links_of(node_ids, [Relation.SUPERSEDES]) if link.target in set(node_ids)]
+    links = [link for link in links_of(node_ids, [Relation.SUPERSEDES]) if link.target in projects]
     records = records_by_node_id({link.source for link in links})
     found: dict[str, list[Decision]] = {}
     for link in links:
-        if link.source in records:
+        # Plain SQL may have moved one of them behind another project's wall.
+        if link.source in records and records[link.source].project_id == projects[link.target]:
             found.setdefault(link.target, []).append(records[link.source])
     return found

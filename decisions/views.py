@@ -9,7 +9,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from decisions import actions, queries
 from decisions.filters import DecisionFilterSet, OutcomeFilterSet
@@ -30,7 +30,7 @@ from records.pages.rows import record_url, row_of
 from records.queries import record_or_404, records_by_node_id
 
 
-@require_GET
+@require_safe
 @in_project()
 def decision_list(request: HttpRequest, project: Project) -> HttpResponseBase:
     return list_page(
@@ -39,7 +39,7 @@ def decision_list(request: HttpRequest, project: Project) -> HttpResponseBase:
     )  # fmt: skip
 
 
-@require_GET
+@require_safe
 @in_project()
 def decision_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     decision = record_or_404(project, DECISION, pk)
@@ -193,7 +193,7 @@ def record_outcome(request: HttpRequest, project: Project, pk: int) -> HttpRespo
     )  # fmt: skip
 
 
-@require_GET
+@require_safe
 @in_project()
 def outcome_list(request: HttpRequest, project: Project) -> HttpResponseBase:
     return list_page(
@@ -206,14 +206,14 @@ def outcome_list(request: HttpRequest, project: Project) -> HttpResponseBase:
     )
 
 
-@require_GET
+@require_safe
 @in_project()
 def outcome_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     outcome = record_or_404(project, OUTCOME, pk)
     context = {
         **detail_context(request, outcome),
         **similar_context(outcome),
-        "decision_row": row_of(record_or_404(project, DECISION, outcome.decision_id)),
+        "decision_row": row_of(outcome.decision) if outcome.decision.project_id == project.pk else None,
         "edit_url": reverse("decisions:outcome_edit", args=[project.slug, pk]),
     }
     return render(request, "decisions/outcome.html", context)

@@ -23,7 +23,12 @@ def first_run_of(request: HttpRequest, project: Project | None) -> FirstRun | No
     """None but on a project's overview, and for those who hid it there."""
     user = request.user
     on_overview = request.resolver_match is not None and request.resolver_match.view_name == "desk:overview"
-    if project is None or not on_overview or not isinstance(user, User) or user.first_run_hidden_at is not None:
+    if (
+        project is None
+        or not on_overview
+        or not isinstance(user, User)
+        or user.first_run_hidden_at is not None
+    ):
         return None
     return FirstRun(
         import_command=import_command(project),

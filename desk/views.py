@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
 from desk import queries
 from desk.overview import changes_of, contradictions_of, failed_rows, waiting_of, waiting_total
@@ -16,7 +16,7 @@ from projects.views import SeeOther
 from records.pages.rows import rows_of
 
 
-@require_GET
+@require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """Straight into the only project; else the list of those one may see, with what waits in each."""
     projects = visible_projects(request.access)  # type: ignore[attr-defined]
@@ -27,7 +27,7 @@ def home(request: HttpRequest) -> HttpResponse:
     return render(request, "desk/home.html", {"rows": rows, "may_create": request.access.everywhere})  # type: ignore[attr-defined]
 
 
-@require_GET
+@require_safe
 @in_project()
 def overview(request: HttpRequest, project: Project) -> HttpResponse:
     """What waits, what is new, what failed, what contradicts, what changed; each with its link."""

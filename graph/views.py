@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from graph.answers import neighbourhood_answer, path_answer, table_rows
 from graph.forms import DEPTHS, DataForm, FilterForm, NeighbourhoodForm, PageForm, PathForm
@@ -24,7 +24,7 @@ from records.kinds import graph_kinds
 PAGE = "graph/neighbourhood.html"
 
 
-@require_GET
+@require_safe
 @in_project()
 def neighbourhood(request: HttpRequest, project: Project) -> HttpResponse:
     """`/p/shop/graph/?node=dec_12&depth=2&score=0.70`: one record and what surrounds it."""
@@ -62,7 +62,7 @@ def data(request: HttpRequest, project: Project) -> JsonResponse:
     return JsonResponse(neighbourhood_answer(hood, project.slug, store.name))
 
 
-@require_GET
+@require_safe
 @in_project()
 def path(request: HttpRequest, project: Project) -> JsonResponse:
     """The shortest way between two records within the filters, as JSON; no nodes where there is none."""

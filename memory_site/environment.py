@@ -1,11 +1,17 @@
 """Reading settings from the environment: every setting NAME may also come as NAME_FILE (a secret's path)."""
 
 import os
+import re
 import secrets
+import tempfile
+import zoneinfo
+from contextlib import suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
+SECRET_LENGTH = 32
 TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off", ""}
 
 
@@ -50,19 +56,80 @@ def words(name: str, default: str = "") -> list[str]:
     return [word.strip() for word in text(name, default).split(",") if word.strip()]
 
 
+def zone(name: str, default: str) -> str:
+    """A time zone by its name in the IANA database."""
+    value = text(name, default).strip()
+    try:
+        zoneinfo.ZoneInfo(value)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:  # "America" is a folder
+        raise ImproperlyConfigured(
+            f"{name}={value!r} is no time zone; one is named like Europe/Paris."
+        ) from error
+    return value
+
+
+def address(name: str, default: str) -> str:
+    """Where people find the desk: http or https, a host, and no question after it."""
+    value = text(name, default).strip().rstrip("/")
+    if not _is_origin(value, path=True):
+        raise ImproperlyConfigured(f"{name}={value!r} must look like https://desk.example.org.")
+    return value
+
+
+def hosts(name: str, default: str) -> list[str]:
+    """Names of hosts: with a scheme or a port none of them would ever match."""
+    found = words(name, default)
+    for value in found:
+        if not re.fullmatch(r"\*|\.?[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]", value):
+            raise ImproperlyConfigured(f"{name}: {value!r} is no host name; one looks like desk.example.org.")
+    return found
+
+
+def origins(name: str) -> list[str]:
+    found = words(name)
+    for value in found:
+        if not _is_origin(value.replace("://*.", "://any."), path=False):
+            raise ImproperlyConfigured(f"{name}: {value!r} must look like https://desk.example.org.")
+    return found
+
+
+def _is_origin(value: str, *, path: bool) -> bool:
+    try:
+        parts = urlsplit(value)
+        _port = parts.port  # raises for one that is no number
+    except ValueError:
+        return False
+    clean = not (parts.query or parts.fragment or parts.username) and (path or not parts.path)
+    return clean and parts.scheme in ("http", "https") and bool(parts.hostname)
+
+
 def secret(name: str, kept_in: Path) -> str:
     """NAME, or a value made once and kept in a file only its owner reads, so that a first run needs no setting."""
-    value = text(name)
-    if value:
-        if len(value) < 32:
-            raise ImproperlyConfigured(f"{name} is shorter than 32 characters.")
-        return value
+    value, kept = text(name), ""
     path = kept_in / name.lower()
-    if not path.exists():
-        kept_in.mkdir(parents=True, exist_ok=True)
+    if not value:
         try:
-            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-                file.write(secrets.token_urlsafe(48))
-        except FileExistsError:  # another process made it in between
-            pass
-    return path.read_text(encoding="ascii").strip()
+            if not path.exists():
+                _keep_once(path, secrets.token_urlsafe(48))
+            value = path.read_text(encoding="ascii").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ImproperlyConfigured(
+                f"{name} cannot be kept in DATA_DIR={str(kept_in)!r}: {error}. Set {name}, or a folder that can be written."
+            ) from error
+        kept = f" (in {path})"
+    if len(value) < SECRET_LENGTH:
+        raise ImproperlyConfigured(f"{name}{kept} is shorter than {SECRET_LENGTH} characters.")
+    return value
+
+
+def _keep_once(path: Path, value: str) -> None:
+    """Write the file whole or not at all: one that a full disk or a kill cut short would be an empty secret."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, draft = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)  # 0600
+    try:
+        with os.fdopen(descriptor, "w") as file:
+            file.write(value)
+        with suppress(FileExistsError):  # another process made it in between
+            os.link(draft, path)
+    finally:
+        os.unlink(draft)

@@ -28,15 +28,19 @@ try:
     parse_graph_url(GRAPH_URL)
 except ValueError as error:
     raise ImproperlyConfigured(str(error)) from error
-ENCODER = env.text("ENCODER", "onnx")
+ENCODER = env.text("ENCODER", "onnx").strip()
+if ENCODER != "onnx" and ENCODER.partition(":")[0] != "sentence-transformers":
+    raise ImproperlyConfigured(
+        f"ENCODER={ENCODER!r} must be onnx, sentence-transformers or sentence-transformers:<model>."
+    )
 HOST = env.text("HOST", "127.0.0.1")
 PORT = env.number("PORT", 8000, least=1, most=65535)
-SITE_URL = env.text("SITE_URL", f"http://127.0.0.1:{PORT}").rstrip("/")
-ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
-CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS")
+SITE_URL = env.address("SITE_URL", f"http://127.0.0.1:{PORT}")
+ALLOWED_HOSTS = env.hosts("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
+CSRF_TRUSTED_ORIGINS = env.origins("CSRF_TRUSTED_ORIGINS")
 BEHIND_TLS_PROXY = env.flag("BEHIND_TLS_PROXY", False)
 TRUSTED_PROXIES = env.number("TRUSTED_PROXIES", 0, least=0, most=10)
-TIME_ZONE_SHOWN = env.text("TIME_ZONE_SHOWN", "UTC")
+TIME_ZONE_SHOWN = env.zone("TIME_ZONE_SHOWN", "UTC")
 LOG_FORMAT = env.choice("LOG_FORMAT", "text", ("text", "json"))
 LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))
 
@@ -65,13 +69,20 @@ except (ValueError, KeyError) as error:
 
 if _database["ENGINE"] == "django.db.backends.sqlite3":
     if _database["NAME"] != ":memory:":
-        Path(str(_database["NAME"])).parent.mkdir(parents=True, exist_ok=True)
+        try:
+            Path(str(_database["NAME"])).parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ImproperlyConfigured(
+                f"DATABASE_URL: {_database['NAME']} cannot be made: {error}"
+            ) from error
     _database["OPTIONS"] = {
         "timeout": 20,
         "transaction_mode": "IMMEDIATE",
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-65536; PRAGMA mmap_size=268435456;",
     }
 elif _database["ENGINE"] == "django.db.backends.mysql":
+    if not _database["NAME"]:
+        raise ImproperlyConfigured("DATABASE_URL names no database: mysql://user:password@host:3306/name.")
     _database["OPTIONS"] = {
         **_database.get("OPTIONS", {}),
         "charset": "utf8mb4",
@@ -84,11 +95,9 @@ else:
     raise ImproperlyConfigured("DATABASE_URL: Memory Desk keeps its records in MySQL, MariaDB or SQLite.")
 DATABASES = {"default": _database}
 # SQLite is one writer: more processes would only wait for each other.
-WEB_PROCESSES = (
-    1
-    if _database["ENGINE"] == "django.db.backends.sqlite3"
-    else env.number("WEB_PROCESSES", 2, least=1, most=64)
-)
+WEB_PROCESSES = env.number("WEB_PROCESSES", 2, least=1, most=64)
+if _database["ENGINE"] == "django.db.backends.sqlite3":
+    WEB_PROCESSES = 1
 WEB_THREADS = env.number("WEB_THREADS", 8, least=1, most=128)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -256,7 +265,10 @@ SPECTACULAR_SETTINGS = {
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"request_id": {"()": "memory_site.logs.RequestIdFilter"}},
+    "filters": {
+        "request_id": {"()": "memory_site.logs.RequestIdFilter"},
+        "safe_line": {"()": "memory_site.logs.SafeLineFilter"},
+    },
     "formatters": {
         "text": {"format": "{asctime} {levelname:<7} {request_id} {name}: {message}", "style": "{"},
         "json": {
@@ -267,7 +279,11 @@ LOGGING = {
         },
     },
     "handlers": {
-        "stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["request_id"]}
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": LOG_FORMAT,
+            "filters": ["request_id", "safe_line"],
+        }
     },
     "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
     "loggers": {

@@ -9,7 +9,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from patterns import actions, queries
 from patterns.confidence import posterior_interval
@@ -28,7 +28,7 @@ from records.pages.sparkline import HEIGHT, WIDTH, sparkline
 from records.queries import record_or_404
 
 
-@require_GET
+@require_safe
 @in_project()
 def pattern_list(request: HttpRequest, project: Project) -> HttpResponseBase:
     return list_page(
@@ -41,7 +41,7 @@ def pattern_list(request: HttpRequest, project: Project) -> HttpResponseBase:
     )
 
 
-@require_GET
+@require_safe
 @in_project()
 def pattern_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     pattern = record_or_404(project, PATTERN, pk)

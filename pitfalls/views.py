@@ -9,7 +9,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from pitfalls import actions, queries
 from pitfalls.filters import PitfallFilterSet
@@ -26,7 +26,7 @@ from records.pages.listing import list_page
 from records.queries import record_or_404
 
 
-@require_GET
+@require_safe
 @in_project()
 def pitfall_list(request: HttpRequest, project: Project) -> HttpResponseBase:
     return list_page(
@@ -39,7 +39,7 @@ def pitfall_list(request: HttpRequest, project: Project) -> HttpResponseBase:
     )
 
 
-@require_GET
+@require_safe
 @in_project()
 def pitfall_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     pitfall = record_or_404(project, PITFALL, pk)

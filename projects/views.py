@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from projects import actions, queries, snippets
 from projects.access import Capability, in_project
@@ -25,7 +25,7 @@ class SeeOther(HttpResponseRedirect):
     status_code = 303
 
 
-@require_GET
+@require_safe
 @in_project()
 def settings_page(request: HttpRequest, project: Project) -> HttpResponse:
     """Viewers see who is in; tokens, forms and the log of changes are for admins."""

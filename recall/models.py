@@ -25,8 +25,12 @@ class Embedding(models.Model):
     class Meta:
         db_table = "embeddings"
         ordering = ["id"]
-        constraints = [models.UniqueConstraint(fields=["node_id", "model", "part"], name="embeddings_node_model_part")]
-        indexes = [models.Index(fields=["project_id", "model", "part", "id"], name="embeddings_project_model")]
+        constraints = [
+            models.UniqueConstraint(fields=["node_id", "model", "part"], name="embeddings_node_model_part")
+        ]
+        indexes = [
+            models.Index(fields=["project_id", "model", "part", "id"], name="embeddings_project_model")
+        ]
 
     def __str__(self) -> str:
         return f"{self.node_id}/{self.part}"
@@ -43,7 +47,9 @@ class Similarity(models.Model):
     class Meta:
         db_table = "similarities"
         ordering = ["source", "-score", "target"]
-        constraints = [models.UniqueConstraint(fields=["source", "target"], name="similarities_source_target")]
+        constraints = [
+            models.UniqueConstraint(fields=["source", "target"], name="similarities_source_target")
+        ]
         indexes = [
             # Best first and whole: the best of a hub of thousands are read off the index, without its rows.
             models.Index(fields=["source", "-score", "target"], name="similarities_source_score"),

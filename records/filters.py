@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from database.columns import ExactCharField
 from records.actor import SourceKind
-from records.models import RecordTag, ReviewState
+from records.models import HIDDEN_STATES, PRESENT, RecordTag, ReviewState
 from records.paging import Sort, capped_count
 from records.validation import FIRST_YEAR, LAST_YEAR
 
@@ -126,7 +126,11 @@ class RecordFilterSet(django_filters.FilterSet):
 
     def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
         queryset = super().filter_queryset(queryset)
-        return queryset if self.form.cleaned_data.get("show") else queryset.active()  # type: ignore[attr-defined]
+        if self.form.cleaned_data.get("show"):
+            return queryset
+        if self._asks_for_hidden_states:
+            return queryset.filter(PRESENT)  # asked for by its name, a rejected memory is not hidden
+        return queryset.active()  # type: ignore[attr-defined]
 
     def filter_show(self, queryset: Any, name: str, value: str) -> Any:
         if value == "all":
@@ -188,7 +192,12 @@ class RecordFilterSet(django_filters.FilterSet):
         everything = type(self)(
             _with(self.data, show="hidden"), self.queryset, project_id=self.project_id, request=self.request
         )
-        return capped_count(everything.rows())
+        rows = everything.rows()
+        return capped_count(rows.exclude(PRESENT) if self._asks_for_hidden_states else rows)
+
+    @property
+    def _asks_for_hidden_states(self) -> bool:
+        return bool(set(self.form.cleaned_data.get("review") or ()) & set(HIDDEN_STATES))
 
     def chips(self, path: str) -> list[Chip]:
         """Each filter in force."""

@@ -47,7 +47,11 @@ class GuardedQuerySet(models.QuerySet[Any]):
         return super().bulk_update(*args, **kwargs)
 
 
-GuardedManager = models.Manager.from_queryset(GuardedQuerySet)
+_FromGuardedQuerySet = models.Manager.from_queryset(GuardedQuerySet)
+
+
+class GuardedManager(_FromGuardedQuerySet):
+    """A class of its own, so that the type checker finds it from every app."""
 
 
 class GuardedModel(models.Model):

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from database.transactions import transactional
 from projects.access import Capability
+from projects.models import Project
 from records import marks
 from records.actor import Actor
 from records.errors import InvalidInput, Refused
@@ -40,6 +41,9 @@ def link(source: Any, relation: str, target: Any, *, actor: Actor, reason: str =
     kept = Link.objects.filter(source=first.node_id, relation=relation, target=second.node_id).first()
     if kept:
         return kept
+    if relation not in SYMMETRICAL:
+        # One at a time, so that two opposite ones said at once cannot close a circle that neither sees.
+        Project.objects.select_for_update().get(pk=source.project_id)
     if relation not in SYMMETRICAL and leads_to(second.node_id, relation, first.node_id):
         raise Refused(
             _("%(target)s already %(relation)s %(source)s: the two cannot both be so.")
@@ -72,8 +76,9 @@ def unlink(made: Link, source: Any, target: Any, *, actor: Actor, reason: str = 
     check_reason(reason)
     actor.require(made.project_id, Capability.WRITE)
     with writing():
-        made.delete()
-    _tell_both(source, target, "unlink", made.relation, actor, reason)
+        taken_back, _kinds = Link.objects.filter(pk=made.pk).delete()
+    if taken_back:  # else somebody was first, and said so
+        _tell_both(source, target, "unlink", made.relation, actor, reason)
 
 
 def _tell_both(source: Any, target: Any, verb: str, relation: str, actor: Actor, reason: str) -> None:

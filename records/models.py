@@ -35,7 +35,8 @@ class ReviewState(models.TextChoices):
 
 
 HIDDEN_STATES = (ReviewState.REJECTED, ReviewState.QUARANTINED)
-ACTIVE = Q(archived_at=None, merged_into=None) & ~Q(review_state__in=HIDDEN_STATES)
+PRESENT = Q(archived_at=None, merged_into=None)
+ACTIVE = PRESENT & ~Q(review_state__in=HIDDEN_STATES)
 
 
 class RecordQuerySet(GuardedQuerySet):

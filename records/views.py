@@ -7,7 +7,7 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from projects.access import Capability, in_project
 from projects.models import Project
@@ -24,7 +24,7 @@ from records.pages.rows import record_url, row_of
 from records.queries import record_or_404, records_by_node_id, visible_record
 
 
-@require_GET
+@require_safe
 def node(request: HttpRequest, node_id: str) -> HttpResponse:
     """`/r/dec_123/`: the record's page, wherever it lives."""
     record = visible_record(request.access, node_id)  # type: ignore[attr-defined]
@@ -40,7 +40,7 @@ def _record(project: Project, node_id: str) -> Any:
     return record_or_404(project, *parsed)
 
 
-@require_GET
+@require_safe
 @in_project()
 def history(request: HttpRequest, project: Project, node_id: str) -> HttpResponse:
     """Every act on one record, newest first."""

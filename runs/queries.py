@@ -13,7 +13,10 @@ NAME_LENGTH = 120
 def memories_of(run: Run) -> list[Memory]:
     """The active summaries of a run, newest first."""
     return list(
-        Memory.objects.active().select_related("project").filter(source_run_fk=run).order_by("-created_at")
+        Memory.objects.active()
+        .select_related("project")
+        .filter(source_run_fk=run, project_id=run.project_id)
+        .order_by("-created_at")
     )
 
 

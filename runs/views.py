@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from projects.access import in_project
 from projects.models import Project
@@ -21,13 +21,13 @@ from runs.kind import MEMORY, RUN
 CALLS_SHOWN = 100  # each highlighted; the further ones as one block of JSON
 
 
-@require_GET
+@require_safe
 @in_project()
 def run_list(request: HttpRequest, project: Project) -> HttpResponseBase:
     return list_page(request, project, RUN, RunFilterSet, "records/list.html")
 
 
-@require_GET
+@require_safe
 @in_project()
 def run_detail(request: HttpRequest, project: Project, pk: str) -> HttpResponse:
     run = record_or_404(project, RUN, pk)
@@ -42,7 +42,7 @@ def run_detail(request: HttpRequest, project: Project, pk: str) -> HttpResponse:
     return render(request, "runs/detail.html", context)
 
 
-@require_GET
+@require_safe
 @in_project()
 def memory_detail(request: HttpRequest, project: Project, pk: str) -> HttpResponse:
     memory = record_or_404(project, MEMORY, pk)

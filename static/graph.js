@@ -147,7 +147,7 @@
   // Nodes that were there stay where they are; only the new ones are laid out.
   function arrange(newIds, kept) {
     if (!newIds.length) return Promise.resolve();
-    if (!kept.length) spread();
+    if (!kept.length) { spread(); labels(); } // the layout leaves room for what is written
     const fixed = kept.filter((id) => cy.getElementById(id).length).map((id) => ({ nodeId: id, position: { ...cy.getElementById(id).position() } }));
     const layout = cy.layout({ name: "fcose", quality: "proof", randomize: false, animate: false, fit: false, nodeSeparation: 130, idealEdgeLength: 125, nodeRepulsion: 16000, nodeDimensionsIncludeLabels: !fixed.length && cy.nodes().length <= LABELLED, packComponents: true, ...(fixed.length ? { fixedNodeConstraint: fixed } : {}) });
     return new Promise((done) => {
@@ -162,6 +162,7 @@
   }
   function fit(moving) {
     if (!cy.nodes().length) return;
+    labels(); // what is written beside a node is to be seen too
     if (moving && !still.matches) cy.animate({ fit: { eles: cy.elements(), padding: 46 }, duration: 260 }); else cy.fit(cy.elements(), 46);
     if (cy.zoom() > 1.4) { cy.zoom(1.4); cy.center(); }
   }

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent
-READERS = {"text", "flag", "number", "choice", "words", "secret"}
+READERS = {"text", "flag", "number", "choice", "words", "secret", "zone", "address", "hosts", "origins"}
 
 
 def variables_read() -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_safe
 
 from projects.access import in_project
 from projects.models import Project
@@ -19,13 +19,13 @@ from work_sessions.filters import SessionFilterSet
 from work_sessions.kind import SESSION
 
 
-@require_GET
+@require_safe
 @in_project()
 def session_list(request: HttpRequest, project: Project) -> HttpResponseBase:
     return list_page(request, project, SESSION, SessionFilterSet, "records/list.html")
 
 
-@require_GET
+@require_safe
 @in_project()
 def session_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     session = record_or_404(project, SESSION, pk)
@@ -37,7 +37,7 @@ def session_detail(request: HttpRequest, project: Project, pk: int) -> HttpRespo
     return render(request, "work_sessions/detail.html", context)
 
 
-@require_GET
+@require_safe
 @in_project()
 def by_session_id(request: HttpRequest, project: Project) -> HttpResponse:
     """From the agent's own name of a session to its page."""

@@ -185,7 +185,9 @@ def fill(cursor, other_project: int) -> None:
             "INSERT INTO pitfalls (project_id, category, title, severity) VALUES (%s, %s, 't', %s)",
             [(project, f"c{n % 40}", "critical" if n % 50 == 0 else "low") for n in rows],
         )
-    cursor.executemany("INSERT INTO agent_runs (agent_name) VALUES (%s)", [(f"bot-{n % 400}",) for n in range(4000)])
+    cursor.executemany(
+        "INSERT INTO agent_runs (agent_name) VALUES (%s)", [(f"bot-{n % 400}",) for n in range(4000)]
+    )
     for table in ("architecture_decisions", "code_patterns", "work_sessions", "pitfalls", "agent_runs"):
         cursor.execute(f"ANALYZE TABLE {table}")
         cursor.fetchall()

@@ -259,4 +259,3 @@ def test_query_counts_do_not_grow_with_rows(
         with CaptureQueriesContext(connection) as many:
             as_curator.get(address)
         assert len(many) <= few + 1, [query["sql"][:120] for query in many]
-    print(counts)

@@ -113,3 +113,16 @@ def test_make_token_asks_which_project(project, other_project):
 def test_make_token_without_any_project_says_how_to_get_one(db):
     with pytest.raises(CommandError, match="make run"):
         call_command("make_token")
+
+
+def test_a_first_start_that_was_killed_begins_anew(served, monkeypatch):
+    def killed(**options):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(run_desk, "create_token", killed)
+        with pytest.raises(KeyboardInterrupt):
+            served()
+    assert not User.objects.exists()
+    assert "mdk_" in served()
+    assert Project.objects.get().slug == "ferry-booking"

@@ -28,6 +28,7 @@ LOOKS = {
     "narrow": {"color_scheme": "light", "viewport": {"width": 360, "height": 740}},
 }
 README_BYTES = 300_000
+MOST_NODES = 18
 PICTURES = TOP / "docs" / "pictures"
 
 
@@ -63,7 +64,7 @@ def addresses(page: Page) -> dict[str, str]:
     found["history"] = f"{project}records/{node}/history/"
     found["review"] = f"{project}records/{node}/review/?state=rejected"
     found["link"] = f"{project}records/{node}/link/"
-    found["graph"] = f"{project}graph/?node={node}&depth=2&score=0.50"
+    found["graph"] = f"{project}graph/?node={_best_connected(page, found['decisions'])}&depth=3&score=0.50"
     found["graph-table"] = f"{project}graph/?node={node}&view=table"
     found["project"] = f"{project}project/"
     found["projects"] = "/"
@@ -71,6 +72,17 @@ def addresses(page: Page) -> dict[str, str]:
     found["password"] = "/password/"
     found["not-here"] = "/p/nowhere/"
     return found
+
+
+def _best_connected(page: Page, decisions: str) -> str:
+    """The decision with the fullest neighbourhood that still reads as a picture."""
+    page.goto(decisions)
+    sizes = {}
+    for node in page.locator(".row .id").all_inner_texts():
+        asked = f"{decisions}../graph/data?node={node}&depth=3&score=0.50"
+        sizes[node] = len(page.request.get(asked).json()["nodes"])
+    readable = {node: size for node, size in sizes.items() if size <= MOST_NODES}
+    return max(readable or sizes, key=lambda node: sizes[node])
 
 
 def _first(page: Page, address: str, selector: str) -> str:
@@ -260,9 +272,9 @@ def main() -> None:
         context = browser.new_context(base_url=desk.url)
         page = context.new_page()
         sign_in(page, desk)
-        found = addresses(page)
-        page.goto(found["overview"])
+        page.goto(project_address(page))
         await_embedding(page)
+        found = addresses(page)
         state = context.storage_state()
         if arguments.readme:
             take_for_readme(browser, desk, state, found)

@@ -7,7 +7,7 @@ from django.http import QueryDict
 from django.utils import timezone
 from django.utils.html import escape
 
-from decisions.actions import change_status
+from decisions.actions import change_status, create_decision
 from decisions.filters import DecisionFilterSet, OutcomeFilterSet
 from decisions.models import Decision
 from patterns.actions import record_evidence
@@ -395,3 +395,16 @@ def test_the_hidden_count_is_of_these_very_filters(client, curator_user, agent, 
     assert " hidden</a>" not in page
     assert "Nothing matches these filters" in page
     assert " hidden</a>" not in client.get(list_url("decision"), {"show": "all"}).content.decode()
+
+
+def test_a_rejected_memory_asked_for_by_its_state_is_shown(as_curator, agent, curator, project):
+    rejected, archived = (
+        create_decision(actor=agent, project=project, title=title, decision="x")
+        for title in ("Wrong", "Old and wrong")
+    )
+    review([rejected, archived], "rejected", actor=curator, reason="wrong")
+    archive([archived], actor=curator)
+    answer = as_curator.get("/p/shop/decisions/", {"review": "rejected"})
+    assert "Wrong" in answer.content.decode()
+    assert "Old and wrong" not in answer.content.decode()
+    assert answer.context["hidden_count"] == 1

@@ -18,14 +18,25 @@ pytestmark = [pytest.mark.database, pytest.mark.django_db]
 
 @pytest.fixture
 def decision(agent, project):
-    return create_decision(actor=agent, project=project, title="Use Redis", decision="Cache totals.", tags=["redis"])
+    return create_decision(
+        actor=agent, project=project, title="Use Redis", decision="Cache totals.", tags=["redis"]
+    )
 
 
 def test_a_creation_keeps_who_where_and_what(decision, agent):
-    assert (decision.review_state, decision.source_kind, decision.source_name) == ("unreviewed", "agent", "order-bot")
+    assert (decision.review_state, decision.source_kind, decision.source_name) == (
+        "unreviewed",
+        "agent",
+        "order-bot",
+    )
     assert decision.source_session == "ses-8841"
     revision = Revision.objects.get(node_id=decision.node_id)
-    assert (revision.verb, revision.version, revision.channel, revision.actor_name) == ("create", 1, "api", "order-bot")
+    assert (revision.verb, revision.version, revision.channel, revision.actor_name) == (
+        "create",
+        1,
+        "api",
+        "order-bot",
+    )
     assert revision.after["title"] == "Use Redis"
     mark = ProjectionMark.objects.get(node_id=decision.node_id)
     assert (mark.wanted_version, mark.embedded_version, mark.gone) == (1, 0, False)
@@ -38,7 +49,9 @@ def test_what_a_person_writes_is_approved_by_their_own_hand(curator, project):
 
 
 def test_an_edit_bumps_the_version_and_says_what_changed(decision, curator):
-    edited = edit_decision(actor=curator, decision=decision, changes={"title": "Use Valkey"}, reason="renamed")
+    edited = edit_decision(
+        actor=curator, decision=decision, changes={"title": "Use Valkey"}, reason="renamed"
+    )
     assert edited.version == 2
     revision = Revision.objects.filter(node_id=decision.node_id).first()
     assert (revision.changed, revision.reason, revision.version) == (["title"], "renamed", 2)
@@ -72,13 +85,16 @@ def test_plain_sql_since_the_page_was_read_is_a_conflict_too(decision, curator):
 def test_the_sweep_takes_in_what_plain_sql_inserted_changed_and_deleted(decision, project):
     with connection.cursor() as cursor:
         cursor.execute(
-            "INSERT INTO architecture_decisions (project_id, title, decision) VALUES (%s, 'By hand', 'x')", [project.pk]
+            "INSERT INTO architecture_decisions (project_id, title, decision) VALUES (%s, 'By hand', 'x')",
+            [project.pk],
         )
     assert sweep() == 1
     assert sweep() == 0
     made = Decision.objects.get(title="By hand")
     assert (made.source_kind, made.review_state, made.status) == ("sql", "unreviewed", "accepted")
-    assert list(Revision.objects.filter(node_id=made.node_id).values_list("verb", "channel")) == [("create", "sql")]
+    assert list(Revision.objects.filter(node_id=made.node_id).values_list("verb", "channel")) == [
+        ("create", "sql")
+    ]
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM architecture_decisions WHERE id = %s", [made.pk])
     from records.models import SweepWatermark
@@ -133,7 +149,9 @@ def test_text_no_database_keeps_is_refused_by_name(agent, project, bad):
 
 
 def test_votes_count_move_confidence_and_bump_no_version(agent, project, curator):
-    pattern = create_pattern(actor=agent, project=project, category="caching", name="Cache-aside", confidence=0.5)
+    pattern = create_pattern(
+        actor=agent, project=project, category="caching", name="Cache-aside", confidence=0.5
+    )
     voted = record_evidence(actor=agent, pattern=pattern, worked=True)
     assert (voted.version, voted.worked_count, voted.usage_count) == (1, 1, 1)
     assert voted.confidence_score == pytest.approx((0.5 * 4 + 1) / 5)
@@ -152,6 +170,8 @@ def test_a_confidence_written_by_sql_becomes_the_new_prior(agent, project):
 
 
 def test_met_again_counts(agent, project):
-    pitfall = create_pitfall(actor=agent, project=project, category="db", title="Pool drains", severity="critical")
+    pitfall = create_pitfall(
+        actor=agent, project=project, category="db", title="Pool drains", severity="critical"
+    )
     assert meet_again(actor=agent, pitfall=pitfall, note="again").encountered_count == 2
     assert sweep() == 0

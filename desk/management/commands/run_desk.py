@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.core.wsgi import get_wsgi_application
-from django.db import connection, connections
+from django.db import connection, connections, transaction
 from django.db.migrations.executor import MigrationExecutor
 from gunicorn.app.base import Application
 
@@ -41,7 +41,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         refuse_busy_port(settings.HOST, settings.PORT)
         migrate_if_needed()
-        lines = self._first_run(options["demo"]) if is_new() else []
+        with transaction.atomic():  # whole or not at all: a start that was killed in it begins anew
+            lines = self._first_run(options["demo"]) if is_new() else []
         operator = User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first()
         never_in = operator is not None and operator.last_login is None
         if operator is not None and (never_in or options["link"]):
