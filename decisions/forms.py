@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from decisions.models import OUTCOME_TYPES, Decision, Outcome, Precision, Status
 from records.filters import DAY_BOUNDS, DateInput
-from records.forms import LongTextField, ReasonForm, TagsField, initial_of
+from records.forms import LongTextField, ReasonForm, RecordForm, TagsField, initial_of
 from records.times import shown_time
 from records.validation import check_text
 
@@ -25,7 +25,7 @@ def day_of(decision: Decision) -> date | None:
     return shown_time(decision.decided_at).date()
 
 
-class DecisionForm(forms.Form):
+class DecisionForm(RecordForm):
     """What a person writes of a decision. The day is a day: an agent's exact time stays unless the day is changed."""
 
     title = forms.CharField(label=_("Title"), max_length=255, validators=[check_text])
@@ -81,7 +81,7 @@ class ContradictForm(ReasonForm):
     field_order = ["other", "reason"]
 
 
-class OutcomeForm(forms.Form):
+class OutcomeForm(RecordForm):
     type = forms.CharField(
         label=_("What followed"), max_length=50, widget=forms.TextInput(attrs={"list": "outcome-types"}),
         help_text=_("One word, such as: %s.") % ", ".join(name for name, _label in OUTCOME_TYPES),

@@ -8,13 +8,13 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from patterns.models import Pattern
-from records.forms import LongTextField, ReasonForm, TagsField, initial_of
+from records.forms import LongTextField, ReasonForm, RecordForm, TagsField, initial_of
 from records.validation import check_text
 
 NAMES = ("category", "name", "description", "code_example", "language", "tags")
 
 
-class PatternForm(forms.Form):
+class PatternForm(RecordForm):
     name = forms.CharField(label=_("Name"), max_length=255, validators=[check_text])
     category = forms.CharField(label=_("Category"), max_length=50, validators=[check_text])
     description = LongTextField(label=_("Description"), required=False)

@@ -8,13 +8,13 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from pitfalls.models import Pitfall, Severity
-from records.forms import LongTextField, ReasonForm, TagsField, initial_of
+from records.forms import LongTextField, ReasonForm, RecordForm, TagsField, initial_of
 from records.validation import check_text
 
 NAMES = ("category", "title", "description", "how_to_avoid", "severity", "tags")
 
 
-class PitfallForm(forms.Form):
+class PitfallForm(RecordForm):
     title = forms.CharField(label=_("Title"), max_length=255, validators=[check_text])
     category = forms.CharField(label=_("Category"), max_length=50, validators=[check_text])
     severity = forms.ChoiceField(label=_("Severity"), choices=Severity.choices, initial=Severity.MEDIUM)

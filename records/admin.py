@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin
+from django.contrib.admin.widgets import AdminTextareaWidget
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db.models import JSONField
 from django.http import HttpRequest, HttpResponse
@@ -15,8 +16,8 @@ from django.utils.translation import gettext_lazy as _
 
 from records.actor import Actor, Channel
 from records.errors import Conflict, InvalidInput, NotAllowed
-from records.forms import JSONTextField
-from records.models import Link, ProjectionMark, Revision
+from records.forms import JSONTextField, LongTextField, keep_line_ends
+from records.models import Link, LongText, ProjectionMark, Revision
 
 
 class RecordAdminForm(forms.ModelForm):
@@ -30,6 +31,7 @@ class RecordAdminForm(forms.ModelForm):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
+        keep_line_ends(self, cleaned)
         expected = cleaned.get("expected_version")
         if self.instance.pk:
             kept = type(self.instance).objects.values_list("version", flat=True).get(pk=self.instance.pk)
@@ -55,7 +57,10 @@ class RecordAdmin(admin.ModelAdmin):
     """Subclasses say which columns a form shows and which actions write them."""
 
     form = RecordAdminForm
-    formfield_overrides = {JSONField: {"form_class": JSONTextField}}
+    formfield_overrides = {
+        JSONField: {"form_class": JSONTextField},
+        LongText: {"form_class": LongTextField, "widget": AdminTextareaWidget},
+    }
     actions = None
     list_select_related: ClassVar[tuple[str, ...]] = ("project",)
     list_filter: ClassVar[tuple[str, ...]] = ("review_state", "source_kind")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from typing import Any
 
 from django import forms
@@ -26,6 +27,25 @@ class LongTextField(forms.CharField):
     def to_python(self, value: Any) -> Any:
         # Browsers send CRLF; what was stored with LF must not count as an edit.
         return super().to_python(value.replace("\r\n", "\n") if isinstance(value, str) else value)
+
+
+class RecordForm(forms.Form):
+    """A form of a record's columns. A text that was only shown and sent back is as it was, line ends too: pages and
+    browsers make one kind of all of them."""
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        keep_line_ends(self, cleaned)
+        return cleaned
+
+
+def keep_line_ends(form: forms.BaseForm, cleaned: dict[str, Any]) -> None:
+    for name, column in form.fields.items():
+        kept = form.initial.get(name)
+        if not isinstance(column, LongTextField) or not isinstance(kept, str):
+            continue
+        if re.sub(r"\r\n?", "\n", kept) == cleaned.get(name):
+            cleaned[name] = kept
 
 
 class TagsField(forms.CharField):
