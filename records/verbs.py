@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal
 from functools import wraps
+from math import isfinite
 from typing import Any, ParamSpec, TypeVar
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError
-from django.db.models import F
+from django.db.models import DecimalField, F
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -340,12 +342,14 @@ def validate(record: Any, columns: Iterable[str] | None = None) -> None:
 
 
 def _clean(kind: Kind, row: Mapping[str, Any]) -> dict[str, Any]:
-    """Optional text has one empty value, NULL; tags are stripped, without repeats."""
+    """Optional text has one empty value, NULL; tags are stripped, without repeats; a float is the decimal it shows."""
     cleaned = dict(row)
     for name, value in row.items():
         column = kind.model._meta.get_field(name)
         if isinstance(value, str) and not value.strip() and getattr(column, "null", False):
             cleaned[name] = None
+        elif isinstance(value, float) and isinstance(column, DecimalField) and isfinite(value):
+            cleaned[name] = Decimal(repr(value))
         elif name == "tags" and isinstance(value, list | tuple):
             words = [tag.strip() if isinstance(tag, str) else tag for tag in value]
             cleaned[name] = (

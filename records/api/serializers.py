@@ -17,6 +17,7 @@ from records.actor import SourceKind
 from records.api.fields import Choice, Line, Text, Whole, in_utc
 from records.kinds import kind_of
 from records.models import Record, ReviewState
+from records.validation import tag_words
 
 REASON = _("Why; kept in the history.")
 
@@ -92,7 +93,7 @@ class RecordSerializer(AnswerSerializer):
         return age_in_days(record)
 
     def get_tags(self, record: Record) -> list[str]:
-        return record.tags or []
+        return tag_words(record.tags)
 
 
 @cache

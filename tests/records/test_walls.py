@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from django.urls import reverse
 
@@ -89,3 +91,11 @@ def test_a_token_of_two_projects_cannot_join_them(client, agent, project, other_
         assert answer.status_code == 409, answer.content
     here.refresh_from_db()
     assert (here.status, here.version) == ("accepted", 1)
+
+
+@pytest.mark.parametrize("tags", ["redis", 17, {"a": 1}, ["redis", None, 1]])
+def test_agents_are_answered_a_list_of_tags_whatever_plain_sql_put_there(reader, agent, project, tags):
+    record = make("decision", agent, project)
+    write_as_sql(record, tags=tags)
+    found = json.loads(reader(f"/api/v1/decisions/{record.node_id}"))["tags"]
+    assert found == (["redis"] if isinstance(tags, list) else [])
