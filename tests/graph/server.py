@@ -41,8 +41,7 @@ def graph_schema(graph_address):
     kept, settings.GRAPH_URL = settings.GRAPH_URL, graph_address
     forget_connection()
     install_schema()
-    yield
-    settings.GRAPH_URL = kept
+    settings.GRAPH_URL = kept  # other tests of the session have no graph
 
 
 @pytest.fixture
