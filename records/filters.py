@@ -185,15 +185,20 @@ class RecordFilterSet(django_filters.FilterSet):
         """The filtered rows; none where a filter is wrong (`problems` says which)."""
         return self.queryset.none() if self.problems else self.qs
 
+    @property
+    def asked(self) -> dict[str, list[str]]:
+        """What was asked of the filters, without order, page and form of the answer."""
+        data = self.data if isinstance(self.data, QueryDict) else QueryDict()
+        return {name: data.getlist(name) for name in data if name in self.filters}
+
     def hidden_count(self) -> int:
         """How many rows of these very filters the one definition of active keeps out; 0 where `show` was asked for."""
         if self.form.cleaned_data.get("show"):
             return 0
-        everything = type(self)(
-            _with(self.data, show="hidden"), self.queryset, project_id=self.project_id, request=self.request
-        )
-        rows = everything.rows()
-        return capped_count(rows.exclude(PRESENT) if self._asks_for_hidden_states else rows)
+        rows: Any = self.queryset
+        for name, value in self.form.cleaned_data.items():
+            rows = self.filters[name].filter(rows, value) if name != "show" else rows
+        return capped_count(rows.exclude(PRESENT) if self._asks_for_hidden_states else rows.hidden())
 
     @property
     def _asks_for_hidden_states(self) -> bool:
@@ -222,9 +227,3 @@ class RecordFilterSet(django_filters.FilterSet):
     def _shown(self, name: str, value: str) -> str:
         choices = dict(getattr(self.filters[name].field, "choices", None) or [])
         return str(choices.get(value, value))
-
-
-def _with(data: Any, **changes: str) -> QueryDict:
-    query = data.copy() if isinstance(data, QueryDict) else QueryDict(mutable=True)
-    query.update(changes)
-    return query

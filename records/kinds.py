@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Protocol
+
+from django.utils.translation import get_language
 
 from records.models import Record
 
@@ -74,8 +77,8 @@ class Kind:
 
     def status_label_of(self, record: Any) -> str:
         """The status in the reader's language."""
-        display = getattr(record, "get_status_display", None) or getattr(record, "get_severity_display", None)
-        return str(display() if display else self.status_of(record) or "")
+        status = self.status_of(record) or ""
+        return _labels(self.model, get_language()).get(status, status)
 
     def node_id(self, pk: Any) -> str:
         return f"{self.prefix}_{pk}"
@@ -83,6 +86,13 @@ class Kind:
 
 _by_name: dict[str, Kind] = {}
 _by_prefix: dict[str, Kind] = {}
+
+
+@lru_cache(maxsize=64)
+def _labels(model: type[Record], language: str | None) -> dict[str, str]:
+    """The words of a model's statuses or severities, once a language: a list asks for fifty of them."""
+    columns = [column for column in model._meta.concrete_fields if column.name in ("status", "severity")]
+    return {str(value): str(label) for column in columns for value, label in column.flatchoices}
 
 
 def register(kind: Kind) -> Kind:

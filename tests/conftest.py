@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from django.conf import settings
+from django.core.cache import cache
 
 from projects.access import access_of_user
 from projects.models import AgentToken, Membership, Project, Role, User
@@ -20,6 +21,7 @@ def nothing_kept_in_memory(monkeypatch):
     yield
     reads.forget_reads()
     forget_vectors()
+    cache.clear()
 
 
 def pytest_configure() -> None:

@@ -29,8 +29,12 @@ class Row:
     status_label: str
     review_state: str
     badges: list[tuple[str, str]]
-    tags: list[dict[str, str]]
+    record: Any = field(repr=False)
     why: str = ""
+
+    @property
+    def tags(self) -> list[dict[str, str]]:
+        return tag_links(self.record)
 
 
 def record_url(record: Record) -> str:
@@ -57,7 +61,7 @@ def row_of(record: Any, why: str = "") -> Row:
         status_label=kind.status_label_of(record) if status else "",
         review_state=record.review_state,
         badges=hidden_badges(record),
-        tags=tag_links(record),
+        record=record,
         why=why,
     )
 
