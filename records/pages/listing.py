@@ -95,9 +95,11 @@ def _counts(filters: RecordFilterSet, project: Project, kind: Kind) -> tuple[int
     newest = Revision.objects.filter(project=project).aggregate(newest=Max("id"))["newest"]
     asked = [project.pk, kind.name, newest, str(get_current_timezone()), sorted(filters.asked.items())]
     key = f"list.counts.{hashlib.sha256(repr(asked).encode('utf-8', 'backslashreplace')).hexdigest()}"
-    return cache.get_or_set(
-        key, lambda: (capped_count(filters.rows()), filters.hidden_count()), COUNTS_KEPT_SECONDS
-    )
+    kept: tuple[int, int] | None = cache.get(key)
+    if kept is None:
+        kept = capped_count(filters.rows()), filters.hidden_count()
+        cache.set(key, kept, COUNTS_KEPT_SECONDS)
+    return kept
 
 
 def page_or_part(

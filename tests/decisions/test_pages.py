@@ -256,6 +256,7 @@ def test_query_counts_do_not_grow_with_rows(
         contradict(actor=agent, decision=made[0], other=other)
         record_outcome(actor=agent, decision=made[0], type="success")
     for address, few in counts.items():
+        as_curator.get(address)
         with CaptureQueriesContext(connection) as many:
             as_curator.get(address)
         assert len(many) <= few + 1, [query["sql"][:120] for query in many]
