@@ -12,6 +12,7 @@ from django.db.models import IntegerField, Q, QuerySet
 from django.db.models.functions import Cast, Lower, Substr
 from django.http import QueryDict
 from django.utils import timezone
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
 
@@ -190,6 +191,11 @@ class RecordFilterSet(django_filters.FilterSet):
         """What was asked of the filters, without order, page and form of the answer."""
         data = self.data if isinstance(self.data, QueryDict) else QueryDict()
         return {name: data.getlist(name) for name in data if name in self.filters}
+
+    @property
+    def drawn_key(self) -> str:
+        """What the drawn form depends on: it is a quarter of a list page's work and seldom changes."""
+        return repr([type(self).__name__, get_language(), sorted(self.asked.items())])
 
     def hidden_count(self) -> int:
         """How many rows of these very filters the one definition of active keeps out; 0 where `show` was asked for."""
