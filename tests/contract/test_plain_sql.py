@@ -22,6 +22,7 @@ from work_sessions.models import WorkSession
 
 pytestmark = [
     pytest.mark.database,
+    pytest.mark.zone,
     pytest.mark.django_db(transaction=True),
     pytest.mark.skipif(connection.vendor != "mysql", reason="statements in MySQL's dialect"),
 ]

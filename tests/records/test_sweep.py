@@ -15,7 +15,7 @@ from records.models import ProjectionMark, RecordTag, Revision, SweepWatermark
 from records.sweep import sweep
 from tests.records.samples import make, write_as_sql
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = [pytest.mark.database, pytest.mark.zone, pytest.mark.django_db]
 
 
 def insert(project, title="By SQL", **columns) -> int:

@@ -13,7 +13,7 @@ from records.models import ProjectionMark, Revision
 from records.sweep import sweep
 from records.verbs import archive, restore, review
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = [pytest.mark.database, pytest.mark.zone, pytest.mark.django_db]
 
 
 @pytest.fixture
