@@ -37,9 +37,9 @@ class Suite:
 
 SUITES = [
     Suite("sqlite", "not browser and not graph", workers=2),
-    Suite("mysql", "database", "mysql", "TEST_MYSQL_URL", "DATABASE_URL"),
+    Suite("mysql", "database", "mysql", "TEST_MYSQL_URL", "DATABASE_URL", workers=2),
     Suite("mysql-tz", "zone", "mysql-tz", "TEST_MYSQL_TZ_URL", "DATABASE_URL"),
-    Suite("mariadb", "database", "mariadb", "TEST_MARIADB_URL", "DATABASE_URL"),
+    Suite("mariadb", "database", "mariadb", "TEST_MARIADB_URL", "DATABASE_URL", workers=2),
     Suite("graph", "graph", "neo4j", "TEST_NEO4J_URL", "GRAPH_URL"),
     Suite("browser", "browser", "chromium", "CHROMIUM"),
 ]
