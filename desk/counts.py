@@ -16,7 +16,6 @@ from records.models import ReviewState, Revision
 from records.paging import COUNT_EXACT_TO, count_label
 
 # Every act, a plain-SQL one after its sweep too, writes a revision; so counts hold as long as the newest one does.
-FRESH_SECONDS = 1.0  # under a stream of writes they are counted at most this often
 KEPT_SECONDS = 30.0
 
 
@@ -45,7 +44,7 @@ def counts_by_kind(project: Project) -> dict[str, KindCount]:
     if kept is not None:
         seen, at, numbers = kept
         age = monotonic() - at
-        if age < FRESH_SECONDS or (seen == newest and age < KEPT_SECONDS):
+        if seen == newest and age < KEPT_SECONDS:
             return _named(numbers)
     numbers = _count(project)
     cache.set(key, (newest, monotonic(), numbers), KEPT_SECONDS)

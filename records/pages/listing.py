@@ -24,7 +24,6 @@ from records.pages.rows import rows_of
 from records.paging import Page, capped_count, count_label, paginate
 
 REGION = "#listing"
-ROWS = 25
 COUNTS_KEPT_SECONDS = 30
 NOT_OF_PAGES = ("page_size", "project")  # the API's
 
@@ -54,7 +53,7 @@ def list_page(
     if kind.select:
         rows = rows.select_related(*kind.select)
     try:
-        page = paginate(rows, filters.sort, request.GET.get("cursor"), ROWS)
+        page = paginate(rows, filters.sort, request.GET.get("cursor"))
     except InvalidInput as error:
         problems |= error.errors
         page = Page([], None, None)

@@ -79,7 +79,6 @@ def test_what_waits_links_to_the_list_of_just_that(as_curator, agent, project):
 
 
 def test_counts_follow_every_act(agent, curator, project, monkeypatch):
-    monkeypatch.setattr("desk.counts.FRESH_SECONDS", 0)
     assert (counts_by_kind(project)["decision"].count, counts_by_kind(project)["decision"].waiting) == (0, 0)
     decision = create_decision(actor=agent, project=project, title="Use Redis", decision="x")
     assert (counts_by_kind(project)["decision"].count, counts_by_kind(project)["decision"].waiting) == (1, 1)

@@ -40,6 +40,11 @@ def page(visit, curator_user, written):
 
 
 def focused(page, what="tagName"):
+    """What has the focus, once a swap has given it to something."""
+    for _ in range(60):
+        if page.evaluate("() => document.activeElement !== document.body"):
+            break
+        page.wait_for_timeout(50)
     return page.evaluate(f"() => document.activeElement.{what}")
 
 
