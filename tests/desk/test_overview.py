@@ -78,7 +78,7 @@ def test_what_waits_links_to_the_list_of_just_that(as_curator, agent, project):
     assert "Use Redis" in page(as_curator, "/p/shop/decisions/?review=unreviewed")
 
 
-def test_counts_follow_every_act(agent, curator, project, monkeypatch):
+def test_counts_follow_every_act(agent, curator, project):
     assert (counts_by_kind(project)["decision"].count, counts_by_kind(project)["decision"].waiting) == (0, 0)
     decision = create_decision(actor=agent, project=project, title="Use Redis", decision="x")
     assert (counts_by_kind(project)["decision"].count, counts_by_kind(project)["decision"].waiting) == (1, 1)
