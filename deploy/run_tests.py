@@ -24,24 +24,37 @@ ON_CI = os.environ.get("CI", "").lower() in {"1", "true"}
 
 
 @dataclass(frozen=True)
+class Need:
+    """A service of a suite."""
+
+    service: str  # started, unless the variable is set already
+    url: str  # the variable with which it is found
+    passed_as: str  # the setting that takes that URL
+
+
+@dataclass(frozen=True)
 class Suite:
     """One run of pytest: which tests, and against what."""
 
     name: str
     marked: str  # pytest's -m expression
-    service: str = ""  # started for it, unless its variable below is set already
-    url: str = ""  # the variable with which the service is found
-    passed_as: str = ""  # the setting that takes that URL
+    needs: tuple[Need, ...] = ()
     workers: int = 0  # processes of pytest-xdist; 0: none
 
 
+MYSQL = Need("mysql", "TEST_MYSQL_URL", "DATABASE_URL")
+MYSQL_TZ = Need("mysql-tz", "TEST_MYSQL_TZ_URL", "DATABASE_URL")
+MARIADB = Need("mariadb", "TEST_MARIADB_URL", "DATABASE_URL")
+NEO4J = Need("neo4j", "TEST_NEO4J_URL", "GRAPH_URL")
+CHROMIUM = Need("chromium", "CHROMIUM", "CHROMIUM")
+
 SUITES = [
     Suite("sqlite", "not browser and not graph", workers=2),
-    Suite("mysql", "database", "mysql", "TEST_MYSQL_URL", "DATABASE_URL", workers=2),
-    Suite("mysql-tz", "zone", "mysql-tz", "TEST_MYSQL_TZ_URL", "DATABASE_URL"),
-    Suite("mariadb", "database", "mariadb", "TEST_MARIADB_URL", "DATABASE_URL", workers=2),
-    Suite("graph", "graph", "neo4j", "TEST_NEO4J_URL", "GRAPH_URL"),
-    Suite("browser", "browser", "chromium", "CHROMIUM"),
+    Suite("mysql", "database and not graph", (MYSQL,), workers=2),
+    Suite("mysql-tz", "zone", (MYSQL_TZ,)),
+    Suite("mariadb", "database and not graph", (MARIADB,), workers=2),
+    Suite("graph", "graph", (NEO4J, MYSQL)),
+    Suite("browser", "browser", (CHROMIUM,)),
 ]
 
 CHECKS = {
@@ -99,10 +112,10 @@ def service_environment() -> dict[str, str]:
     return {name: value for name, _, value in exports}
 
 
-def brings_its_own(suite: Suite) -> bool:
+def brings_its_own(need: Need) -> bool:
     """Whether the caller's environment names a server that is not one of ours."""
-    given = os.environ.get(suite.url)
-    return given is not None and given != service_environment().get(suite.url)
+    given = os.environ.get(need.url)
+    return given is not None and given != service_environment().get(need.url)
 
 
 def run_lint(venv: Path) -> Outcome:
@@ -176,7 +189,8 @@ def main() -> int:
     built = subprocess.run([*SERVICES, "install", "mysqlclient"], stdin=subprocess.DEVNULL).returncode == 0
     without = [] if built else ["mysqlclient"]
     with ThreadPoolExecutor() as pool:
-        names = [suite.service for suite in suites if suite.service and not brings_its_own(suite)]
+        needs = {need for suite in suites for need in suite.needs}
+        names = sorted(need.service for need in needs if not brings_its_own(need))
         started = pool.submit(start_services, names)
         made = subprocess.run(
             ["deploy/make_venv", str(arguments.venv), "requirements-dev.txt", *without], cwd=TOP
@@ -191,19 +205,19 @@ def main() -> int:
         environment.pop(variable, None)
     outcomes = [run_lint(venv)] if "lint" in wanted else []
     for suite in suites:
-        code, said = states.get(suite.service, (0, ""))
-        if suite.passed_as == "DATABASE_URL" and not built and not code:
-            code, said = (
-                MACHINE_LACKS_IT,
-                "mysqlclient cannot be built here: its C libraries or compiler are missing",
-            )
         say(f"\n=== {suite.name}")
-        if code == MACHINE_LACKS_IT:
-            outcomes.append(Outcome(suite.name, left_out=said))
-        elif code:
-            outcomes.append(Outcome(suite.name, broken=f"its server does not start: {said}"))
+        said_by = {need.service: states.get(need.service, (0, "")) for need in suite.needs}
+        if not built and any(need.passed_as == "DATABASE_URL" for need in suite.needs):
+            why = "mysqlclient cannot be built here: its C libraries or compiler are missing"
+            said_by["mysqlclient"] = (MACHINE_LACKS_IT, why)
+        broken = "; ".join(said for code, said in said_by.values() if code not in (0, MACHINE_LACKS_IT))
+        lacking = "; ".join(said for code, said in said_by.values() if code == MACHINE_LACKS_IT)
+        if broken:
+            outcomes.append(Outcome(suite.name, broken=f"its server does not start: {broken}"))
+        elif lacking:
+            outcomes.append(Outcome(suite.name, left_out=lacking))
         else:
-            found = {suite.passed_as: environment[suite.url]} if suite.passed_as else {}
+            found = {need.passed_as: environment[need.url] for need in suite.needs}
             outcomes.append(
                 run_suite(suite, venv=venv, slow=arguments.slow, environment={**environment, **found})
             )

@@ -3,6 +3,7 @@
     services start                       install what is missing, start, wait until all answer
     services start mysql mariadb         only these
     services start mysql --instance tz --time-zone +05:30 --port 3398
+    services start neo4j --instance bench --port 7690
     services status | stop | install     the same names, or none for all
     eval "$(services env)"               TEST_MYSQL_URL, TEST_MARIADB_URL, … of what is installed
 
@@ -32,6 +33,7 @@ SERVERS: dict[str, Callable[[], Server]] = {
     "mariadb": MariaDB,
     "neo4j": Neo4j,
 }
+INSTANCES: dict[str, Callable[[str], Server]] = {"mysql": MySQL, "neo4j": Neo4j}
 NAMES: dict[str, Callable[[], Service]] = {
     **SERVERS,
     "chromium": Chromium,
@@ -52,9 +54,11 @@ def chosen_services(parser: argparse.ArgumentParser, arguments: argparse.Namespa
         name, arguments.instance = "mysql", "tz"
     if name not in SERVERS:
         parser.error(f"{name} has no port")
-    if name != "mysql" and (arguments.instance or arguments.time_zone):
-        parser.error("--instance and --time-zone are for mysql")
-    server = MySQL(arguments.instance or "") if name == "mysql" else SERVERS[name]()
+    if name != "mysql" and arguments.time_zone:
+        parser.error("--time-zone is for mysql")
+    if arguments.instance and name not in INSTANCES:
+        parser.error(f"--instance is for {' and '.join(INSTANCES)}")
+    server = INSTANCES[name](arguments.instance) if arguments.instance else SERVERS[name]()
     server.ask_for(port=arguments.port, time_zone=arguments.time_zone)
     return [server]
 
@@ -123,7 +127,7 @@ def main() -> int:
     parser.add_argument("command", choices=["install", "start", "stop", "status", "env"])
     parser.add_argument("names", nargs="*", metavar="name", help=", ".join(NAMES))
     parser.add_argument(
-        "--instance", help="a further MySQL server from the same install, with data of its own"
+        "--instance", help="a further server from the same install (mysql, neo4j), with data of its own"
     )
     parser.add_argument("--port", type=int)
     parser.add_argument("--time-zone", help="such as +05:30; the servers run in UTC otherwise")

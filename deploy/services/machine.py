@@ -31,6 +31,12 @@ def say(line: str) -> None:
         sys.stderr.write(line + "\n")
 
 
+def check_instance(name: str) -> None:
+    """Raises Failure where a name cannot be part of paths and of environment variables."""
+    if name and not name.isalnum():
+        raise Failure(f"an instance is named by letters and digits, not {name!r}")
+
+
 def executable(name: str) -> str | None:
     """The path of a program; servers live in sbin, which an ordinary PATH leaves out."""
     return shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/local/sbin:/usr/sbin:/sbin")

@@ -33,8 +33,7 @@ class MySQL(Server):
     installs_beside_apt = True
 
     def __init__(self, instance: str = "") -> None:
-        if instance and not instance.isalnum():
-            raise machine.Failure(f"an instance is named by letters and digits, not {instance!r}")
+        machine.check_instance(instance)
         self.instance = instance
         self.name = f"mysql-{instance}" if instance else "mysql"
         self.port_variable = f"MYSQL_{instance.upper()}_PORT" if instance else "MYSQL_PORT"

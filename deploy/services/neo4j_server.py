@@ -20,12 +20,16 @@ BOLT_HANDSHAKE = bytes.fromhex("6060b017 00080805 00000000 00000000 00000000")
 
 
 class Neo4j(Server):
-    name = "neo4j"
-    port_variable = "NEO4J_PORT"
+    """One server of the install: the usual one, or a further instance with data and port of its own."""
+
     installs_beside_apt = False
 
-    def __init__(self) -> None:
-        self.port = int(os.environ.get("NEO4J_PORT") or 7687)
+    def __init__(self, instance: str = "") -> None:
+        machine.check_instance(instance)
+        self.instance = instance
+        self.name = f"neo4j-{instance}" if instance else "neo4j"
+        self.port_variable = f"NEO4J_{instance.upper()}_PORT" if instance else "NEO4J_PORT"
+        self.port = int(os.environ.get(self.port_variable) or (7688 if instance else 7687))
         self.heap = os.environ.get("NEO4J_HEAP") or "1g"
         self.jars = HOME / "lib"
         self.classes = HOME / "classes"
@@ -70,7 +74,7 @@ class Neo4j(Server):
             "-cp",
             f"{self.classes}:{self.jars}/*",
             "GraphServer",
-            str(HOME / "home"),
+            str(HOME / (f"home-{self.instance}" if self.instance else "home")),
             str(os.environ.get("NEO4J_CONF") or SOURCE / "neo4j.conf"),
             str(self.port),
         ]
@@ -91,4 +95,5 @@ class Neo4j(Server):
             return {}
         if running := self.running():
             self.port = running.port
-        return {"TEST_NEO4J_URL": f"bolt://127.0.0.1:{self.port}"}
+        variable = f"TEST_NEO4J_{self.instance.upper()}_URL" if self.instance else "TEST_NEO4J_URL"
+        return {variable: f"bolt://127.0.0.1:{self.port}"}

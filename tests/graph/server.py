@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import tempfile
+from pathlib import Path
 
 import pytest
 from django.conf import settings
@@ -30,7 +33,10 @@ def graph_address():
     url = os.environ.get("TEST_NEO4J_URL")  # never GRAPH_URL: these tests empty the graph
     if not url:
         pytest.skip("needs a Neo4j: TEST_NEO4J_URL")
-    return url
+    # One graph, so one process at a time: a second one would empty it under the first.
+    with open(Path(tempfile.gettempdir()) / f"memory-desk-tests-{url.rpartition(':')[2]}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield url
 
 
 @pytest.fixture(scope="session")
