@@ -5,11 +5,15 @@ database there may be more processes, and the worker is a process of its own: `m
 """
 
 import os
+import sys
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
 
+import django
 from django.conf import settings
 from django.db import connection
+
+from database.schema import OtherSchema, await_schema
 
 bind = f"{settings.HOST}:{settings.PORT}"
 worker_class = "gthread"
@@ -24,6 +28,15 @@ accesslog = None  # memory_site.middleware.RequestId logs each request, with its
 control_socket_disable = True
 # The heartbeat file of a worker is written often; memory, where there is such a folder, spares the disk.
 worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108
+
+
+def on_starting(server):
+    """Before any process serves: the tables must be those that this program knows."""
+    django.setup()
+    try:
+        await_schema(server.log.warning, seconds=60)
+    except OtherSchema as error:
+        sys.exit(f"{error}")
 
 
 def post_worker_init(worker):

@@ -1,9 +1,10 @@
-"""The sweep beside the worker's own work, by one worker at a time: a long adoption holds no embedding up."""
+"""The sweep and the purge beside the worker's own work, by one worker at a time: a long adoption holds no embedding up."""
 
 from __future__ import annotations
 
 import logging
 import threading
+import time
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -12,11 +13,15 @@ from django.utils import timezone
 
 from records import leases
 from records.leases import Lease
-from records.retention import forget_old_keys
+from records.retention import purge
 from records.sweep import sweep
 
 log = logging.getLogger("memory_desk.sweep")
 SWEEP = "sweep"
+PURGE = "purge"
+PURGE_EVERY = timedelta(hours=1)
+PURGE_SECONDS = 5.0  # at a time: then the sweep has its turn
+PURGE_LOOK_SECONDS = 60.0
 LEASE_SECONDS = 60.0
 LOOK_SECONDS = 1.0
 
@@ -29,15 +34,17 @@ class Sweeper(threading.Thread):
         self._holder = holder
         self._stopping = threading.Event()
         self._sweeping = False
+        self._look_for_purge_at = 0.0
 
     def run(self) -> None:
         while not self._stopping.wait(LOOK_SECONDS):
             try:
                 self.sweep_if_due()
+                self.purge_if_due()
             except (
                 Exception
             ):  # the database is away, or one table's rows are refused: the next round tries again
-                log.exception("The sweep failed; trying again in %d s", settings.SWEEP_SECONDS)
+                log.exception("The sweep or the purge failed; trying again in %d s", settings.SWEEP_SECONDS)
                 connection.close()
                 self._stopping.wait(settings.SWEEP_SECONDS)
         connection.close()
@@ -52,11 +59,31 @@ class Sweeper(threading.Thread):
                 leases.give_back(SWEEP, self._holder)
                 return False
             taken = sweep()
-            forget_old_keys()
             state = {"swept_at": timezone.now().isoformat(), "taken_in": taken}
             leases.give_back(SWEEP, self._holder, state)
         finally:
             self._sweeping = False
+        return True
+
+    def purge_if_due(self) -> bool:
+        """Delete what is past its time, hourly and for a few seconds; what is left at the next look."""
+        if time.monotonic() < self._look_for_purge_at:
+            return False
+        self._look_for_purge_at = time.monotonic() + PURGE_LOOK_SECONDS
+        kept = Lease.objects.filter(name=PURGE).first()
+        state = kept.state if kept else {}
+        if state.get("all") and datetime.fromisoformat(state["purged_at"]) > timezone.now() - PURGE_EVERY:
+            return False
+        if not leases.take(PURGE, self._holder, LEASE_SECONDS):
+            return False
+        gone, everything = purge(PURGE_SECONDS, lambda: not self._stopping.is_set())
+        if not everything:
+            self._look_for_purge_at = 0.0
+        if gone:
+            log.info("purged %s", ", ".join(f"{count} {name}" for name, count in gone.items()))
+        leases.give_back(
+            PURGE, self._holder, {"purged_at": timezone.now().isoformat(), "gone": gone, "all": everything}
+        )
         return True
 
     def keep(self) -> None:

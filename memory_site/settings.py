@@ -40,6 +40,9 @@ ALLOWED_HOSTS = env.hosts("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
 CSRF_TRUSTED_ORIGINS = env.origins("CSRF_TRUSTED_ORIGINS")
 BEHIND_TLS_PROXY = env.flag("BEHIND_TLS_PROXY", False)
 TRUSTED_PROXIES = env.number("TRUSTED_PROXIES", 0, least=0, most=10)
+METRICS_TOKEN = env.text("METRICS_TOKEN")  # empty: /metrics answers this machine alone
+if METRICS_TOKEN and len(METRICS_TOKEN) < 16:
+    raise ImproperlyConfigured("METRICS_TOKEN is shorter than 16 characters.")
 TIME_ZONE_SHOWN = env.zone("TIME_ZONE_SHOWN", "UTC")
 LOG_FORMAT = env.choice("LOG_FORMAT", "text", ("text", "json"))
 LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR"))
@@ -56,6 +59,11 @@ LOGIN_LOCKED_MINUTES = 15
 SWEEP_SECONDS = env.number(
     "SWEEP_SECONDS", 15, least=1, most=3600
 )  # how long a plain-SQL write may go unseen
+# Days that the worker keeps them; 0: for ever.
+KEEP_IDEMPOTENCY_KEYS_DAYS = env.number("KEEP_IDEMPOTENCY_KEYS_DAYS", 7, least=1, most=3650)
+KEEP_READS_DAYS = env.number("KEEP_READS_DAYS", 400, least=0, most=36500)
+KEEP_CACHE_DAYS = env.number("KEEP_CACHE_DAYS", 7, least=1, most=3650)  # after an entry expired
+KEEP_RUNS_DAYS = env.number("KEEP_RUNS_DAYS", 0, least=0, most=36500)
 
 # --- Database ----------------------------------------------------------------------------------------------------
 try:
@@ -215,6 +223,11 @@ CSRF_FAILURE_VIEW = "memory_site.views.csrf_failure"
 if BEHIND_TLS_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_HSTS_SECONDS = 31_536_000
+    SECURE_SSL_REDIRECT = True
+    # Balancers and Prometheus ask the process itself, without TLS.
+    SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^metrics$"]
+# HSTS for other hosts of the domain, and in browsers' own lists, is not this desk's to promise.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 
 # --- Language, time, static --------------------------------------------------------------------------------------
 LANGUAGE_CODE = "en"

@@ -7,4 +7,4 @@ class RunsConfig(AppConfig):
     verbose_name = _("runs")
 
     def ready(self) -> None:
-        from runs import kind  # noqa: F401  (registers itself)
+        from runs import kind, retention  # noqa: F401  (they register themselves)

@@ -57,6 +57,9 @@ VERBS = {
     "import_conflict": gettext_lazy("found changed in its document, and did not overwrite it"),
     "settle_import": gettext_lazy("settled with its document"),
     "delete": gettext_lazy("deleted"),
+    "purge": gettext_lazy("purged, as the policy of this desk says"),
+    "retry_projection": gettext_lazy("had its embedding and graph tried again"),
+    "project_again": gettext_lazy("had it embedded and shown in the graph again"),
 }
 
 

@@ -15,7 +15,7 @@ from decisions.models import Decision
 from patterns.models import Pattern
 from projects.models import AgentToken
 from records.models import IdempotencyKey, Revision
-from records.retention import forget_old_keys
+from records.retention import purge
 from tests.agent_api.conftest import ApiClient
 from tests.conftest import make_token
 
@@ -93,7 +93,7 @@ class TestOneAfterTheOther:
         api.post("/decisions", BODY, Idempotency_Key="old")
         IdempotencyKey.objects.update(created_at=timezone.now() - timedelta(days=8))
         api.post("/decisions", BODY, Idempotency_Key="new")
-        assert forget_old_keys() == 1
+        assert purge(seconds=5) == ({"idempotency keys": 1}, True)
         assert IdempotencyKey.objects.count() == 1
 
 

@@ -13,9 +13,9 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.core.wsgi import get_wsgi_application
 from django.db import connection, connections, transaction
-from django.db.migrations.executor import MigrationExecutor
 from gunicorn.app.base import Application
 
+from database.schema import NewerSchema, OlderSchema, check_schema
 from desk.demo.seed import seed_demo
 from projects.actions import Manager, create_account, create_token
 from projects.login_links import login_link_for
@@ -105,9 +105,12 @@ def refuse_busy_port(host: str, port: int) -> None:
 
 
 def migrate_if_needed() -> None:
-    executor = MigrationExecutor(connection)
-    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+    try:
+        check_schema()
+    except OlderSchema:
         call_command("migrate", verbosity=0, interactive=False)
+    except NewerSchema as error:
+        raise CommandError(str(error)) from error
 
 
 def is_new() -> bool:

@@ -7,8 +7,9 @@ import time
 from types import FrameType
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
+from database.schema import OtherSchema, await_schema
 from graph.worker import Worker
 from recall.vectors import configured_encoder
 
@@ -20,6 +21,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         configured_encoder()  # a wrong ENCODER is said now, not at the first record
+        try:
+            await_schema(self.stderr.write, seconds=float("inf"))
+        except OtherSchema as error:
+            raise CommandError(str(error)) from error
         worker = Worker()
 
         def stop(number: int, frame: FrameType | None) -> None:
