@@ -8,12 +8,12 @@ from typing import Any
 
 from django.core.cache import cache
 from django.db import connection
-from django.db.models import Max
 
 from projects.models import Project
 from records.kinds import Kind, all_kinds, kind_named
-from records.models import ReviewState, Revision
+from records.models import ReviewState
 from records.paging import COUNT_EXACT_TO, count_label
+from records.queries import newest_revision
 
 # Every act, a plain-SQL one after its sweep too, writes a revision; so counts hold as long as the newest one does.
 KEPT_SECONDS = 30.0
@@ -38,7 +38,7 @@ class KindCount:
 
 def counts_by_kind(project: Project) -> dict[str, KindCount]:
     """By kind name. One query, or two when something was written since the last call."""
-    newest = Revision.objects.filter(project=project).aggregate(newest=Max("id"))["newest"]
+    newest = newest_revision(project.pk)
     key = f"desk.counts.{project.pk}"
     kept = cache.get(key)
     if kept is not None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
+from django.db import connection
 from django.db.models import Min
 from django.utils import timezone
 
@@ -17,9 +18,14 @@ from projects.models import Project
 from records.kinds import graph_kinds
 from records.leases import WORKER, Lease
 from records.models import ProjectionMark
-from records.paging import capped_count
+from records.paging import COUNT_EXACT_TO
 
 NEWEST = 40
+_ROWS = f"SELECT 1 AS mark FROM projection_marks WHERE {{}} LIMIT {COUNT_EXACT_TO + 1}"
+_COUNTS = (
+    f"SELECT (SELECT COUNT(*) FROM ({_ROWS.format('dead = 0 AND next_try_at IS NOT NULL')}) AS due),"
+    f" (SELECT COUNT(*) FROM ({_ROWS.format('dead = 1')}) AS lost)"
+)
 
 
 def graph_store() -> GraphStore:
@@ -46,11 +52,13 @@ class GraphLag:
 
 def graph_lag() -> GraphLag:
     """Of the whole desk; index ranges that are empty when all is well."""
-    marks = ProjectionMark.objects.order_by()
-    due = marks.filter(dead=False, next_try_at__isnull=False)
-    waiting = capped_count(due)
+    # Raw, as each page asks: the ORM's own work is ten times the statement's.
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNTS)
+        waiting, dead = cursor.fetchone()
+    due = ProjectionMark.objects.order_by().filter(dead=False, next_try_at__isnull=False)
     since = due.aggregate(since=Min("wanted_at"))["since"] if waiting else None
-    return GraphLag(waiting, capped_count(marks.filter(dead=True)), since, _away_since())
+    return GraphLag(waiting, dead, since, _away_since())
 
 
 def _away_since() -> datetime | None:

@@ -6,7 +6,6 @@ import hashlib
 from typing import Any
 
 from django.core.cache import cache
-from django.db.models import Max
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -18,10 +17,11 @@ from projects.models import Project
 from records.errors import InvalidInput
 from records.filters import RecordFilterSet
 from records.kinds import Kind
-from records.models import CheckedJSON, LongText, Revision
+from records.models import CheckedJSON, LongText
 from records.pages.exports import FORMATS, export
 from records.pages.rows import rows_of
 from records.paging import Page, capped_count, count_label, paginate
+from records.queries import newest_revision
 
 REGION = "#listing"
 COUNTS_KEPT_SECONDS = 30
@@ -60,10 +60,11 @@ def list_page(
     for record in page.items:
         record.project = project
     count, hidden = (0, 0) if problems else _counts(filters, project, kind)
+    chips = filters.chips(request.path)
     context |= {
         "kind": kind,
         "filter": filters,
-        "chips": filters.chips(request.path),
+        "chips": chips,
         "problems": problems,
         "rows": rows_of(page.items),
         "count": count,
@@ -80,7 +81,7 @@ def list_page(
         "json_url": _url(request, format="json", cursor=None),
         "show_all_url": _url(request, show="all", cursor=None),
         "region": REGION,
-        "is_filtered": bool(filters.chips(request.path)),
+        "is_filtered": bool(chips),
     }
     return page_or_part(request, template, "records/_listing.html", context, status=422 if problems else 200)
 
@@ -91,7 +92,7 @@ def _counts(filters: RecordFilterSet, project: Project, kind: Kind) -> tuple[int
     Kept until the project's history moves (every act writes a revision, a plain-SQL one with its sweep): they cost as
     much as all else of a page of 10,000.
     """
-    newest = Revision.objects.filter(project=project).aggregate(newest=Max("id"))["newest"]
+    newest = newest_revision(project.pk)
     asked = [project.pk, kind.name, newest, str(get_current_timezone()), sorted(filters.asked.items())]
     key = f"list.counts.{hashlib.sha256(repr(asked).encode('utf-8', 'backslashreplace')).hexdigest()}"
     kept: tuple[int, int] | None = cache.get(key)
@@ -114,8 +115,8 @@ def page_or_part(
 def _long_columns(kind: Kind) -> list[str]:
     """A list reads no 1 MB texts: it shows one line of each record."""
     long = (LongText, CheckedJSON)
-    kept = {"tags", *kind.listed}
-    return [f.name for f in kind.model._meta.concrete_fields if isinstance(f, long) and f.name not in kept]
+    columns = kind.model._meta.concrete_fields
+    return [column.name for column in columns if isinstance(column, long) and column.name not in kind.listed]
 
 
 def _url(request: HttpRequest, **changes: str | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode
 
@@ -39,10 +40,19 @@ class Row:
 
 def record_url(record: Record) -> str:
     """The record's page, in its project; by the node's own address where it has none."""
-    kind = kind_of(record)
     if record.project_id is None:
         return reverse("records:node", args=[record.node_id])
-    return reverse(kind.url_name, args=[record.project.slug, record.pk])
+    kind = kind_of(record)
+    before, after = _around_key(kind.url_name, record.project.slug, kind.integer_key)
+    return f"{before}{record.pk}{after}"
+
+
+@lru_cache(maxsize=1024)
+def _around_key(url_name: str, slug: str, integer_key: bool) -> tuple[str, str]:
+    """The address of a project's records of a kind, before and after the key: a list asks for fifty."""
+    key = "0" if integer_key else "0" * 32
+    before, _key, after = reverse(url_name, args=[slug, key]).rpartition(f"/{key}/")
+    return f"{before}/", f"/{after}"
 
 
 def row_of(record: Any, why: str = "") -> Row:
@@ -80,10 +90,15 @@ def hidden_badges(record: Record) -> list[tuple[str, str]]:
     return badges
 
 
+@lru_cache(maxsize=1024)
+def _list_url(url_name: str, slug: str) -> str:
+    return reverse(url_name, args=[slug])
+
+
 def tag_links(record: Record) -> list[dict[str, str]]:
     if not record.project_id or not record.tags:
         return []
-    base = reverse(kind_of(record).list_url_name, args=[record.project.slug])
+    base = _list_url(kind_of(record).list_url_name, record.project.slug)
     return [{"name": tag, "url": f"{base}?{urlencode({'tag': tag})}"} for tag in tag_words(record.tags)]
 
 

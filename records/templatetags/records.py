@@ -1,21 +1,25 @@
 import json
 import re
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
 from django import template
 from django.contrib.humanize.templatetags.humanize import naturaltime
 from django.template.loader import render_to_string
+from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.timesince import timesince
 from django.utils.translation import get_language
+from django.utils.translation import gettext as _
 
 from records.markdown import render
 from records.times import shown_time
 
 register = template.Library()
+SHORT_ID = 14  # characters of a run's id; its title tells all
 
 
 @register.filter
@@ -54,20 +58,66 @@ def time_element(when: Any) -> SafeString | str:
     """
     if isinstance(when, datetime):
         local = shown_time(when)
-        exact = f"{date_format(local, 'j M Y, H:i')} {local.tzname()}"
-        shown = naturaltime(local)
+        exact = f"{_day(local.date(), get_language())}, {local:%H:%M} {local.tzname()}"
         return format_html(
-            '<time datetime="{}" title="{}" data-relative>{}</time>', local.isoformat(), exact, shown
+            '<time datetime="{}" title="{}" data-relative>{}</time>', local.isoformat(), exact, _told(local)
         )
     if isinstance(when, date):
-        return format_html('<time datetime="{}">{}</time>', when.isoformat(), date_format(when, "j M Y"))
+        return format_html('<time datetime="{}">{}</time>', when.isoformat(), _day(when, get_language()))
     return ""
 
 
+@lru_cache(maxsize=4096)
+def _day(day: date, language: str | None) -> str:
+    return date_format(day, "j M Y")
+
+
+def _told(local: datetime) -> str:
+    """How long ago; from two days on in whole days, for which a list has few answers."""
+    now = timezone.localtime() if timezone.is_aware(local) else timezone.make_naive(timezone.now())
+    age = (now - local).days
+    return str(naturaltime(local)) if age < 2 else _days_ago(age, now.date(), get_language())
+
+
+@lru_cache(maxsize=4096)
+def _days_ago(days: int, today: date, language: str | None) -> str:
+    return _("%(time)s ago") % {"time": timesince(today - timedelta(days=days), today)}
+
+
+ROW = """<li class="row k-{kind}" id="row-{node_id}" data-row>
+<span class="dot" aria-hidden="true"></span>
+<a class="row-title" href="{url}" data-open>{title}</a>
+{when}
+<p class="row-meta"><span>{kind_label} <span class="id" title="{node_id}">{short_id}</span></span>{facts}{badges}</p>
+</li>
+"""
+
+
 @register.simple_tag
-def badges_of(row: Any) -> SafeString:
-    """The badges of a row: `_badges.html`, drawn once for each combination, since the rows of a list share a few."""
-    return _badges(row.review_state, row.status, row.status_label, tuple(row.badges), get_language())
+def record_row(row: Any) -> SafeString:
+    """One row of any list, from its view-model (records.pages.rows.Row).
+
+    A tag, not a template part: fifty of them were half of a list's time.
+    """
+    facts = [
+        format_html("<span>{} <b>{}</b></span>" if label else "<span>{}<b>{}</b></span>", label or "", text)
+        for label, text in row.meta
+    ]
+    if row.why:
+        facts.append(format_html('<span class="why">{}</span>', row.why))
+    badges = _badges(row.review_state, row.status, row.status_label, tuple(row.badges), get_language())
+    return format_html(
+        ROW,
+        kind=row.kind,
+        node_id=row.node_id,
+        url=row.url,
+        title=row.title,
+        when=format_html('<span class="row-when">{}</span>', time_element(row.when)) if row.when else "",
+        kind_label=row.kind_label,
+        short_id=row.node_id if len(row.node_id) <= SHORT_ID else f"{row.node_id[: SHORT_ID - 1]}…",
+        facts=mark_safe("".join(facts)),  # noqa: S308 -- each part was escaped
+        badges=format_html('<span class="row-badges">{}</span>', badges),
+    )
 
 
 @lru_cache(maxsize=512)
