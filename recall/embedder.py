@@ -148,13 +148,16 @@ def _parts_of(record: Record, encoder: Encoder) -> list[Part]:
         parts.append(Part(RECORD_PART, 0, 0, hashlib.sha256(b"given\0" + given).hexdigest(), given=given))
     else:
         text = record_text(record.heading, kind.summary_of(record))
-        parts.append(Part(RECORD_PART, 0, 0, _hash(text), text))
+        parts.append(Part(RECORD_PART, 0, 0, content_hash_of(text), text))
     for passage in split(kind.body_of(record), record.heading):
-        parts.append(Part(passage.part, passage.start, passage.end, _hash(passage.text), passage.text))
+        parts.append(
+            Part(passage.part, passage.start, passage.end, content_hash_of(passage.text), passage.text)
+        )
     return parts
 
 
-def _hash(text: str) -> str:
+def content_hash_of(text: str) -> str:
+    """What a part says of the text it was made from."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 

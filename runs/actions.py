@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from database.transactions import transactional
@@ -60,19 +60,26 @@ def remember(
 def index_payload(run: Run) -> None:
     """Keep the leaves of the trigger payload as indexed key/values (the first 200; the payload itself is whole)."""
     PayloadValue.objects.filter(run=run).delete()
+    PayloadValue.objects.bulk_create(payload_values_of(run))
+
+
+def index_payloads(runs: Sequence[Run]) -> None:
+    """The same for new runs, of which nothing is indexed yet."""
+    PayloadValue.objects.bulk_create([value for run in runs for value in payload_values_of(run)])
+
+
+def payload_values_of(run: Run) -> list[PayloadValue]:
     leaves = list(_leaves(run.trigger_payload))[:PAYLOAD_VALUES_MAX]
-    PayloadValue.objects.bulk_create(
-        [
-            PayloadValue(
-                run=run,
-                project_id=run.project_id,
-                path=path[:255],
-                value=value[:255],
-                digest=hashlib.sha256(value.encode()).hexdigest(),
-            )
-            for path, value in leaves
-        ]
-    )
+    return [
+        PayloadValue(
+            run=run,
+            project_id=run.project_id,
+            path=path[:255],
+            value=value[:255],
+            digest=hashlib.sha256(value.encode()).hexdigest(),
+        )
+        for path, value in leaves
+    ]
 
 
 def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
