@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import tempfile
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -33,10 +34,16 @@ def graph_address():
     url = os.environ.get("TEST_NEO4J_URL")  # never GRAPH_URL: these tests empty the graph
     if not url:
         pytest.skip("needs a Neo4j: TEST_NEO4J_URL")
-    # One graph, so one process at a time: a second one would empty it under the first.
-    with open(Path(tempfile.gettempdir()) / f"memory-desk-tests-{url.rpartition(':')[2]}.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield url
+    _alone(url)
+    return url
+
+
+@cache
+def _alone(url):
+    """One graph, so one process at a time: a second one would empty it under the first. Held until this one ends."""
+    lock = open(Path(tempfile.gettempdir()) / f"memory-desk-tests-{url.rpartition(':')[2]}.lock", "w")  # noqa: SIM115
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    return lock
 
 
 @pytest.fixture(scope="session")
