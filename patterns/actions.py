@@ -106,6 +106,23 @@ def record_evidence(*, actor: Actor, pattern: Pattern, worked: bool, note: str =
     return locked
 
 
+def begin_evidence(patterns: Sequence[Pattern], *, actor: Actor) -> None:
+    """The first step of patterns that come whole from elsewhere: their confidence as it stood there."""
+    with writing():
+        Evidence.objects.bulk_create(
+            [
+                Evidence(
+                    pattern=pattern,
+                    cause=Cause.START,
+                    confidence_after=pattern.confidence_score,
+                    actor_name=actor.name,
+                    created_at=pattern.created_at,
+                )
+                for pattern in patterns
+            ]
+        )
+
+
 def _add_evidence(pattern: Pattern, cause: Cause, *, actor: Actor, note: str = "") -> None:
     with writing():
         Evidence.objects.create(

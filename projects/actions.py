@@ -56,8 +56,11 @@ class Manager:
 
 
 @transactional
-def create_project(*, by: Manager, name: str, slug: str = "") -> Project:
-    """Only operators: a project is a wall, and its first admin is chosen by them. The slug comes from the name."""
+def create_project(*, by: Manager, name: str, slug: str = "", pk: int | None = None) -> Project:
+    """Only operators: a project is a wall, and its first admin is chosen by them. The slug comes from the name.
+
+    `pk` keeps the number that plain-SQL writers know it by.
+    """
     by.require(None)
     name = _named(name)
     slug = slug or slugify(name)[:100].strip("-")
@@ -65,7 +68,7 @@ def create_project(*, by: Manager, name: str, slug: str = "") -> Project:
         raise ValidationError({"slug": _("Give the project a short name of letters, digits and hyphens.")})
     try:
         with transaction.atomic():
-            project = Project.objects.create(name=name, slug=slug)
+            project = Project.objects.create(pk=pk, name=name, slug=slug)
     except IntegrityError as error:
         raise ValidationError({"slug": _("There is a project of that short name already.")}) from error
     _note(by, AccessVerb.CREATE_PROJECT, project, name)

@@ -1,0 +1,78 @@
+"""Records that come whole from elsewhere: their ids, times and, from another desk, their history are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from django.db.models import Max
+
+from database.transactions import transactional
+from records import marks
+from records.actor import Actor
+from records.guard import writing
+from records.images import image_of
+from records.kinds import Kind
+from records.models import ProjectionMark, Record, Revision
+from records.verbs import _reload, _revision_fields, mirror_tags
+
+
+def taken_keys(kind: Kind, keys: Collection[Any]) -> set[Any]:
+    """Those of the keys that a record has, or had: a tombstone keeps its name, and so does a history."""
+    node_ids = {kind.node_id(key): key for key in keys}
+    taken = set(kind.model.objects.filter(pk__in=keys).values_list("pk", flat=True))
+    for model in (ProjectionMark, Revision):
+        found = model._default_manager.filter(node_id__in=node_ids).values_list("node_id", flat=True)
+        taken |= {node_ids[node_id] for node_id in found.distinct().order_by()}
+    return taken
+
+
+def greatest_key(kind: Kind) -> int:
+    """The greatest whole number that names a record of the kind, or named one."""
+    greatest = kind.model.objects.aggregate(most=Max("pk"))["most"] or 0
+    gone = ProjectionMark.objects.filter(kind=kind.name, gone=True).values_list("node_id", flat=True)
+    return max([greatest, *(int(node_id.partition("_")[2]) for node_id in gone.iterator())])
+
+
+@transactional
+def bring_in(
+    kind: Kind, instances: Sequence[Record], *, tell: Callable[[Any], Revision] | None = None
+) -> list[Any]:
+    """Insert records of which each names its key; `tell` gives the revision of each, where its history does not follow."""
+    with writing():
+        kind.model.objects.bulk_create(instances)
+    records = _reload(kind, [instance.pk for instance in instances])
+    marks.want(records, new=True)
+    if tell is not None:
+        write_history([tell(record) for record in records])
+    mirror_tags([record for record in records if record.tags], new=True)
+    return records
+
+
+def first_revision(
+    record: Record, *, actor: Actor, reason: str, detail: Mapping[str, Any] | None = None
+) -> Revision:
+    """The one with which a record begins here; `detail` says what of it could not be kept as it was written."""
+    return Revision(
+        **_revision_fields(record, actor, "create", reason),
+        version=record.version,
+        after=image_of(record),
+        changed=[],
+        detail=dict(detail) if detail else None,
+    )
+
+
+def write_history(revisions: Iterable[Revision]) -> None:
+    """Insert revisions in this order. Call inside the transaction of what they tell of."""
+    with writing():
+        Revision.objects.bulk_create(list(revisions))
+
+
+@transactional
+def bring_in_tombstones(kind: Kind, keys: Sequence[Any], project_id: int | None) -> None:
+    """Names of records that are gone and whose history is kept: no record here gets one of them again."""
+    node_ids = [kind.node_id(key) for key in keys]
+    ProjectionMark.objects.bulk_create(
+        [ProjectionMark(node_id=node_id, kind=kind.name, project_id=project_id) for node_id in node_ids]
+    )
+    marks.entomb(node_ids)

@@ -1,0 +1,34 @@
+"""A plain MySQL source beside the desk under test."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.graph.server import clean_graph, graph_address, graph_schema  # noqa: F401
+from tests.transfer.plain_world import PlainSource, fill, fill_odd, server_url
+
+ROWS = 100
+
+
+@pytest.fixture(scope="module")
+def odd_source(django_db_setup):
+    """A hundred ordinary rows and the odd ones; only read by its tests. `ids` by what is odd about a row."""
+    url = server_url()
+    if url is None:
+        pytest.skip("needs a MySQL to read from: TEST_MYSQL_URL")
+    source = PlainSource(url)
+    fill(source, ROWS)
+    source.ids = fill_odd(source)
+    yield source
+    source.drop()
+
+
+@pytest.fixture
+def plain_source(django_db_setup):
+    """Empty tables, for the test to fill."""
+    url = server_url()
+    if url is None:
+        pytest.skip("needs a MySQL to read from: TEST_MYSQL_URL")
+    source = PlainSource(url, "own")
+    yield source
+    source.drop()
