@@ -88,6 +88,8 @@ class Desk:
         if self.project is None:
             return []
         sections = [[item for entry in section if (item := self._item(*entry))] for section in NAV]
+        if self.sees_health:
+            sections[-1].append(NavItem(_("Health"), self.health_url, "h", current=False))
         return [section for section in sections if section]
 
     def _item(self, label: Any, url_name: str, key: str, kind: str) -> NavItem | None:
@@ -108,7 +110,7 @@ class Desk:
         if self.project is None:
             return None
         try:
-            url = reverse("graph:neighbourhood", args=[self.project.slug])
+            url = self.health_url or reverse("graph:neighbourhood", args=[self.project.slug])
         except NoReverseMatch:
             url = reverse("desk:overview", args=[self.project.slug])
         return {"level": _lag_level(self.lag), "text": _lag_text(self.lag), "url": url}
@@ -143,7 +145,8 @@ class Desk:
         hindered = why_nothing_moves(timezone.now()) if self.lag.waiting else None
         texts = ["" if hindered is None else _hindered_text(hindered)]
         texts.append(_graph_notice(self.lag) if settings.GRAPH_URL else "")
-        return [{"level": "warn", "text": text} for text in texts if text]
+        more = {"url": self.health_url, "link_text": _("Health")}
+        return [{"level": "warn", "text": text, **more} for text in texts if text]
 
     def _may(self, capability: Capability) -> bool:
         return self.project is not None and self._access.may(self.project.pk, capability)
@@ -159,6 +162,15 @@ class Desk:
     @cached_property
     def can_manage(self) -> bool:
         return self._may(Capability.MANAGE)
+
+    @property
+    def sees_health(self) -> bool:
+        return self._access.manages_any
+
+    @property
+    def health_url(self) -> str:
+        """Empty for those who may not see it."""
+        return reverse("health:page") if self.sees_health else ""
 
     @property
     def zone(self) -> str:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
-from graph import cypher
+from graph import connection, cypher
 from graph.projector import wanted_relations
 from graph.store import Relation
 from records.kinds import Kind, graph_kinds, kind_named, parse_node_id
 from records.models import ProjectionMark
 
+T = TypeVar("T")
 PAGE = 2000
 
 
@@ -48,7 +51,7 @@ def measure_drift() -> Drift:
     kinds = {kind.name: KindDrift(kind) for kind in graph_kinds()}
     in_graph: dict[str, int] = {}
     after = ""
-    while page := cypher.versions_after(after, PAGE):
+    while page := _in_time(lambda after=after: cypher.versions_after(after, PAGE)):  # type: ignore[misc]
         after = page[-1][0]
         for node_id, version, gone, has_vector in page:
             parsed = parse_node_id(node_id)
@@ -84,6 +87,11 @@ def measure_drift() -> Drift:
     return Drift(list(kinds.values()), waiting, _relations(placed))
 
 
+def _in_time(ask: Callable[[], T]) -> T:
+    """A server that fell silent must not hold whoever counts."""
+    return connection.guarded(ask, connection.WRITE_SECONDS)
+
+
 def node_kind(node_id: str) -> str:
     parsed = parse_node_id(node_id)
     assert parsed is not None
@@ -97,7 +105,7 @@ def _relations(placed: dict[str, int | None]) -> dict[str, tuple[int, int]]:
         for source, relation, target in wanted_relations(placed)
         if source in placed and target in placed
     )
-    there = cypher.counts_by_relation()
+    there = _in_time(cypher.counts_by_relation)
     return {
         relation.value: (said[relation.value], there.get(relation.value, 0))
         for relation in Relation

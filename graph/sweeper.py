@@ -22,6 +22,7 @@ PURGE = "purge"
 PURGE_EVERY = timedelta(hours=1)
 PURGE_SECONDS = 5.0  # at a time: then the sweep has its turn
 PURGE_LOOK_SECONDS = 60.0
+SILENT_WORKERS_KEPT = timedelta(days=1)  # on the health page
 LEASE_SECONDS = 60.0
 LOOK_SECONDS = 1.0
 
@@ -77,6 +78,7 @@ class Sweeper(threading.Thread):
         if not leases.take(PURGE, self._holder, LEASE_SECONDS):
             return False
         gone, everything = purge(PURGE_SECONDS, lambda: not self._stopping.is_set())
+        leases.forget_dead_workers(timezone.now() - SILENT_WORKERS_KEPT)
         if not everything:
             self._look_for_purge_at = 0.0
         if gone:

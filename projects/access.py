@@ -44,6 +44,11 @@ class Access:
     def project_ids(self, capability: Capability = Capability.READ) -> list[int]:
         return [project_id for project_id, granted in self.projects.items() if capability in granted]
 
+    @property
+    def manages_any(self) -> bool:
+        """An admin of some project, or an operator: who may see how the desk as a whole is doing."""
+        return self.everywhere or bool(self.project_ids(Capability.MANAGE))
+
 
 NOBODY = Access()
 OPERATOR = Access(everywhere=True)
@@ -96,3 +101,16 @@ def in_project(capability: Capability = Capability.READ) -> Callable[..., Any]:
         return wrapped
 
     return decorate
+
+
+def for_managers(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """View decorator for pages of no project: 403 for those who manage none. What they see stays within their own."""
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not request.access.manages_any:  # type: ignore[attr-defined]
+            raise PermissionDenied
+        return view(request, *args, **kwargs)
+
+    wrapped.for_managers = True  # type: ignore[attr-defined]
+    return wrapped

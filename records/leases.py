@@ -12,7 +12,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import models
@@ -88,6 +88,11 @@ def give_back(name: str, holder: str, state: dict[str, Any] | None = None) -> No
     if state is not None:
         changes["state"] = state
     Lease.objects.filter(name=name, holder=holder).update(**changes)
+
+
+def forget_dead_workers(before: datetime) -> int:
+    """Heartbeats of workers that ended without a word (killed, their machine gone) that long ago."""
+    return Lease.objects.filter(name__startswith=WORKER, until__lt=before).delete()[0]
 
 
 @contextmanager

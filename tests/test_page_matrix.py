@@ -82,6 +82,14 @@ PAGES: dict[str, tuple[Capability, set[str]]] = {
     "graph:path": (READ, GET),
 }
 
+# Pages of no project, for admins of any and operators: what they show and do stays within their own projects.
+MANAGED: dict[str, set[str]] = {
+    "health:page": GET,
+    "health:retry": POST,
+    "health:project_again": POST,
+    "health:count": POST,
+}
+
 # Pages of no project -> by GET and by POST: the answer to somebody not signed in, to members, to an operator.
 # A record's own address leads a member of its project there and is absent for the others.
 OUTSIDE: dict[str, tuple[tuple[int, int, int], tuple[int, int, int]]] = {
@@ -128,7 +136,7 @@ def page_routes() -> list[Route]:
 
 def test_every_page_is_in_the_table():
     names = {route.name for route in page_routes() if route.pattern not in NAMELESS}
-    known = {*PAGES, *OUTSIDE}
+    known = {*PAGES, *MANAGED, *OUTSIDE}
     assert names - known == set(), "add these routes to PAGES"
     assert known - names == set(), "these routes are gone"
 
@@ -236,6 +244,25 @@ def test_everybody_gets_what_the_table_says(name, project, arguments, clients):
                 wrong[who, method] = response.status_code
             elif who == "anonymous" and not response.url.startswith("/login/?next="):
                 wrong[who, method] = response.url
+    assert wrong == {}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", sorted(MANAGED))
+def test_pages_for_managers_ask_whether_one_manages_a_project(name, arguments, clients, monkeypatch):
+    monkeypatch.setattr("desk.health.views.start_count", lambda asked_by: True)  # a thread outlives the test
+    wrong = {}
+    for who in CAST:
+        for method in ("GET", "POST"):
+            status = getattr(clients[who], method.lower())(reverse(name)).status_code
+            if who == "anonymous":
+                allowed = {302}
+            elif method not in MANAGED[name]:
+                allowed = {405}
+            else:  # the stranger is an admin elsewhere
+                allowed = {403} if who in ("viewer", "curator") else {200, 303, 422}
+            if status not in allowed:
+                wrong[who, method] = status
     assert wrong == {}
 
 
