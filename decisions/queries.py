@@ -26,14 +26,15 @@ def recent_decisions(project_id: int, days: int = 30, now: datetime | None = Non
     )
 
 
-def outcomes_of(decision: Decision) -> list[Outcome]:
+def outcomes_of(decision: Decision, limit: int | None = None) -> list[Outcome]:
     """What followed a decision, newest first; active only."""
-    return list(
+    rows = (
         decision.outcomes.active()  # type: ignore[attr-defined]
         .filter(project_id=decision.project_id)
         .select_related("project")
         .order_by("-occurred_at", "-id")
     )
+    return list(rows if limit is None else rows[:limit])
 
 
 def decisions_that_led_to(project_id: int, outcome_type: str) -> QuerySet[Decision]:

@@ -29,6 +29,8 @@ from records.pages.listing import list_page
 from records.pages.rows import record_url, row_of
 from records.queries import record_or_404, records_by_node_id
 
+OUTCOMES_SHOWN = 20
+
 
 @require_safe
 @in_project()
@@ -43,12 +45,13 @@ def decision_list(request: HttpRequest, project: Project) -> HttpResponseBase:
 @in_project()
 def decision_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     decision = record_or_404(project, DECISION, pk)
-    outcomes = [row_of(outcome) for outcome in queries.outcomes_of(decision)]
+    outcomes = [row_of(outcome) for outcome in queries.outcomes_of(decision, OUTCOMES_SHOWN + 1)]
     context = {
         **detail_context(request, decision),
         **similar_context(decision),
         **conflict_context(decision),
-        "outcomes": outcomes,
+        "outcomes": outcomes[:OUTCOMES_SHOWN],
+        "more_outcomes": len(outcomes) > OUTCOMES_SHOWN,
         "edit_url": reverse("decisions:edit", args=[project.slug, pk]),
         "status_fields": "decisions/_status_field.html",
         "statuses": StatusForm(initial={"status": decision.status}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.db import IntegrityError
-from django.db.models import Q
+from django.db.models import Case, Q, When
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -100,7 +100,14 @@ def leads_to(start: str, relation: str, end: str) -> bool:
     return False
 
 
-def links_of(node_ids: list[str], relations: list[str] | None = None) -> list[Link]:
-    """Links that touch any of the nodes, in either direction."""
+def links_of(node_ids: list[str], relations: list[str] | None = None, limit: int | None = None) -> list[Link]:
+    """Links that touch any of the nodes, in either direction; with a limit, the contradicting and superseding first."""
     links = Link.objects.filter(Q(source__in=node_ids) | Q(target__in=node_ids))
-    return list(links.filter(relation__in=relations) if relations is not None else links)
+    if relations is not None:
+        links = links.filter(relation__in=relations)
+    if limit is not None:
+        telling = Case(
+            When(relation=Relation.CONTRADICTS, then=0), When(relation=Relation.SUPERSEDES, then=1), default=2
+        )
+        links = links.order_by(telling, "id")[:limit]
+    return list(links)

@@ -18,11 +18,14 @@ from records.pages.rows import link_rows, row_of
 from records.queries import records_by_node_id
 from records.times import shown_time
 
+LINKS_SHOWN = 100
+
 
 def detail_context(request: HttpRequest, record: Any) -> dict[str, Any]:
     """Everything of templates/records/detail.html but the kind's own sections and `similar`."""
     node_id, slug = record.node_id, record.project.slug
-    kept = links_of([node_id])
+    kept = links_of([node_id], limit=LINKS_SHOWN + 1)
+    more_links, kept = len(kept) > LINKS_SHOWN, kept[:LINKS_SHOWN]
     others = {link.source for link in kept} | {link.target for link in kept}
     records = records_by_node_id(others - {node_id}, [record.project_id])
     links = link_rows(node_id, kept, records, slug)
@@ -33,6 +36,7 @@ def detail_context(request: HttpRequest, record: Any) -> dict[str, Any]:
         "kind": kind_of(record),
         "row": row_of(record),
         "links": links,
+        "more_links": more_links,
         "contradictions": [
             link for link in links if link.relation_key == Relation.CONTRADICTS and link.record.is_active
         ],

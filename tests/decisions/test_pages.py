@@ -5,6 +5,7 @@ from django.urls import reverse
 
 from decisions.actions import contradict, create_decision, edit_decision, record_outcome
 from decisions.models import Decision
+from records.links import link
 from records.models import Link, ProjectionMark, Revision
 from records.verbs import review
 
@@ -260,3 +261,24 @@ def test_query_counts_do_not_grow_with_rows(
         with CaptureQueriesContext(connection) as many:
             as_curator.get(address)
         assert len(many) <= few + 1, [query["sql"][:120] for query in many]
+
+
+def test_a_page_shows_the_first_of_many_links_and_outcomes(
+    as_curator, decision, agent, curator, project, monkeypatch
+):
+    monkeypatch.setattr("records.pages.detail.LINKS_SHOWN", 2)
+    monkeypatch.setattr("decisions.views.OUTCOMES_SHOWN", 2)
+    others = [
+        create_decision(actor=agent, project=project, title=f"Other {n}", decision="x") for n in range(4)
+    ]
+    for other in others[:3]:
+        link(decision, "RELATES_TO", other, actor=curator)
+    contradict(actor=curator, decision=decision, other=others[3], reason="They differ.")
+    for n in range(3):
+        record_outcome(actor=agent, decision=decision, type="success", note=f"Number {n}")
+    page = as_curator.get(url("detail", decision.pk)).context
+    assert [row.relation_key for row in page["links"]] == ["CONTRADICTS", "RELATES_TO"]
+    assert len(page["outcomes"]) == 2
+    text = as_curator.get(url("detail", decision.pk)).content.decode()
+    assert "the first 2 are shown" in text
+    assert f"{url('outcomes')}?decision={decision.pk}" in text
