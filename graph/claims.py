@@ -18,6 +18,7 @@ from django.db.models import Case, F, Q, QuerySet, Value, When
 from django.utils import timezone
 
 from database.transactions import transactional
+from graph import failpoints
 from records.models import ProjectionMark
 
 LEASE_SECONDS = 60
@@ -130,6 +131,7 @@ def acknowledge(token: str, claims: Collection[Claim], *, projected: bool = True
 def _acknowledge(token: str, claims: Collection[Claim], projected: bool) -> set[int]:
     versions = {one.pk: one.version for one in claims}
     marks = lock_ours(token, claims)
+    failpoints.reach(failpoints.BEFORE_ACK)
     free: dict[str, Any] = {"lease_token": None, "lease_until": None, "attempts": 0, "error": None}
     if not projected:
         for mark in marks:

@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from database.transactions import is_retryable
 from graph import claims as marks
+from graph import failpoints
 from graph.claims import Claim
 from graph.store import GraphAway
 from graph.sweeper import Sweeper
@@ -149,6 +150,7 @@ class Worker:
         if not claims:
             return 0
         self._unfinished = {claim.pk: claim for claim in claims}
+        failpoints.reach(failpoints.AFTER_CLAIM)
         try:
             self._attempt(claims)
         finally:
@@ -197,6 +199,7 @@ class Worker:
         for some in embedder.by_size(others):
             self._check()
             for portion in embedder.portions(embedder.plan(some, encoder)):
+                failpoints.reach(failpoints.EMBEDDING)
                 written = embedder.embed(
                     portion,
                     encoder,
@@ -205,6 +208,7 @@ class Worker:
                 )
                 shown = [made.record for made in portion if made.record.node_id in written]
                 update_similarities({record.node_id: record.project_id for record in shown})
+                failpoints.reach(failpoints.AFTER_EMBEDDING)
                 self._show(shown, (), by_node)
                 self._check()
 
@@ -225,6 +229,7 @@ class Worker:
             except GraphAway:
                 self._finish(done, projected=False)
                 return
+            failpoints.reach(failpoints.AFTER_GRAPH_WRITE)
         self._finish(done)
 
     def _ours(self, claims: Any) -> set[str]:
