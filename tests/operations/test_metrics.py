@@ -187,6 +187,7 @@ def ask(url, seconds=60):
             time.sleep(0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("connection.vendor == 'sqlite'", reason="SQLite is served by one process")
 @pytest.mark.django_db(transaction=True)
 def test_two_processes_answer_as_one_server(tmp_path):
