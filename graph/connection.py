@@ -13,6 +13,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -208,6 +209,22 @@ def within_time(work: Callable[[], T], seconds: float) -> T:
     if not answers:
         raise TimeoutError(f"no answer within {seconds:g} s")
     return answers[0]
+
+
+def away_since() -> datetime | None:
+    """Since when Neo4j is silent; None: it answers, as far as this process knows.
+
+    Whoever only looks must hear of its return, too: when the pause is over, a thread asks for a word.
+    """
+    since = breaker.away_since
+    if since is not None and not breaker.is_open and configured_address() is not None:
+        threading.Thread(target=_ask_for_a_word, name="memory-desk-graph-probe", daemon=True).start()
+    return since
+
+
+def _ask_for_a_word() -> None:
+    with suppress(Exception):  # the breaker tells
+        guarded(lambda: fetch("RETURN 1", {}), READ_SECONDS)
 
 
 def forget_connection() -> None:

@@ -49,7 +49,7 @@ class Neo4jProjector:
 
     @property
     def away_since(self) -> Any:
-        return connection.breaker.away_since
+        return connection.away_since()
 
     def project(self, records: Sequence[Record], gone: Collection[str], versions: Mapping[str, int]) -> None:
         """Show these records, and of those `gone` only a tombstone; `versions` are what their marks want."""
