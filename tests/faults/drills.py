@@ -81,12 +81,17 @@ def worker_killed(desk, failpoints, ordinary=None):
     return close(desk, report, writing)
 
 
-def database_killed(desk, times, ordinary):
-    """kill -9 of the database server under writing clients; web and worker processes live on."""
+def database_killed(desk, times, ordinary, before=None):
+    """kill -9 of the database server under writing clients; web and worker processes live on.
+
+    `before` is done to each server before clients write to it.
+    """
     report = Report(f"database server killed {times} times")
     agent = desk.new_project()
     with writers(desk, agent, count=5) as writing:
         for _ in range(times):
+            if before is not None:
+                before()
             enough = len(writing.acknowledged) + 25
             until(lambda: len(writing.acknowledged) >= enough, "clients write", seconds=40)  # noqa: B023
             desk.mysql.kill()
@@ -99,8 +104,9 @@ def database_killed(desk, times, ordinary):
     return report
 
 
-def graph_away(desk, seconds, *, dead=False):
+def graph_away(desk, seconds, *, dead=False, worker=None):
     """Neo4j silent (or dead and started again) under writing clients and people who read pages."""
+    assert worker is None or worker.popen.poll() is None
     report = Report(f"Neo4j {'dead' if dead else 'silent'} for {seconds:g} s")
     agent = desk.new_project()
     first = agent.decide("Cache order totals in Redis")
@@ -342,7 +348,8 @@ def nothing_is_locked(desk, ordinary, place):
     """
     report = Report(f"a worker held {place}")
     agent = desk.new_project()
-    desk.drained()
+    if ordinary is not None:
+        desk.drained()
     with paused(ordinary):
         records = [agent.decide(f"Cache order totals, shard {n}") for n in range(3)]
         worker = desk.start_worker(f"{place}:stop")
@@ -398,6 +405,7 @@ class Visitor(threading.Thread):
         self._desk, self._agent, self._addresses, self._number = desk, agent, addresses, number
         self.done = self.failed = 0
         self.failed_twice = []
+        self.unkind = set()  # failures that do not say: try again
         self.acknowledged = []
         self.stopping = False
 
@@ -410,6 +418,8 @@ class Visitor(threading.Thread):
             answer = ask()
             if not self._is_good(answer):
                 self.failed += 1
+                if answer.status != 503:
+                    self.unkind.add(f"{answer.status} {answer.text[:60]}")
                 answer = ask()
             if not self._is_good(answer):
                 self.failed_twice.append(f"{answer.status} {answer.text[:60]}")
@@ -467,6 +477,7 @@ def connections_killed(desk, rounds, ordinary=None):
     )
     for visitor in visitors:
         report.problems += [f"a call failed twice: {what}" for what in visitor.failed_twice]
+        report.problems += [f"a call failed with {what}" for what in visitor.unkind]
     drain(desk, report)
     report.count_writes(desk.mysql, [one for visitor in visitors for one in visitor.acknowledged])
     if ordinary is not None and ordinary.popen.poll() is not None:
