@@ -126,7 +126,7 @@ AREAS: dict[str, Callable[[], list[Finding]]] = {
     "worker": _worker,
     "queue": _queue,
     "orphans": _orphans,
-    "disk": database.check_disk,
+    "disk": lambda: database.check_disk(),
 }
 READS_TABLES = {"graph", "worker", "queue", "orphans", "heartbeat"}
 ON_REQUEST = {"heartbeat": _heartbeat}
