@@ -78,7 +78,8 @@ NOT_THE_RECORDS_FAULT = (EncoderUnavailable, LeaseBusy, DatabaseAway, Stopping)
 class Worker:
     """Works in one thread. `stop` asks it to end; it then gives back what it has claimed."""
 
-    def __init__(self, projector: Projector | None = None) -> None:
+    def __init__(self, projector: Projector | None = None, *, batch: int = BATCH) -> None:
+        self.batch = batch
         self.holder = leases.new_holder()
         self.stopping = False
         self._projector = projector or configured_projector()
@@ -132,7 +133,7 @@ class Worker:
     def work_once(self) -> int:
         """One round: a batch of fresh marks, then a few of those that failed before, one by one. How many were due."""
         self._give_back()
-        worked = self._work(self._claim(BATCH))
+        worked = self._work(self._claim(self.batch))
         for _ in range(RETRIES_A_ROUND):
             # Alone: should this be the record that ends the process, no other is counted a failure with it.
             again = self._work(self._claim(1, again=True))
