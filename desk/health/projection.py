@@ -23,6 +23,7 @@ from records.models import ProjectionMark
 LATE = timedelta(minutes=1)
 SWEEP_LATE = timedelta(minutes=2)
 SHOWN = 50
+LOOK_SECONDS = 4.0  # a server that has just started takes its time; to look must not make it count as silent
 
 
 @dataclass(frozen=True)
@@ -196,7 +197,7 @@ class GraphServer:
 
 
 def graph_server() -> GraphServer | None:
-    """None where the database is the graph. Waits a second at most for one that is silent."""
+    """None where the database is the graph. Waits once, some seconds, for one that is silent: then the breaker is open."""
     from graph import connection
     from graph.store import GraphAway
 
@@ -209,8 +210,8 @@ def graph_server() -> GraphServer | None:
 
     version, schema, problem = "", [], ""
     try:
-        version = connection.guarded(nodes.check_server, connection.READ_SECONDS)
-        schema = connection.guarded(nodes.schema_problems, connection.READ_SECONDS)
+        version = connection.guarded(nodes.check_server, LOOK_SECONDS)
+        schema = connection.guarded(nodes.schema_problems, LOOK_SECONDS)
     except (GraphAway, nodes.SchemaProblem, Neo4jError) as error:
         problem = str(error).partition("\n")[0].rstrip(":")  # the driver goes on with what it tried
     return GraphServer(address.uri, version, problem, schema, graph_lag())
