@@ -67,7 +67,8 @@ def worker_killed(desk, failpoints, ordinary=None):
     """kill -9 of a worker at each of the places, under writing clients; then an ordinary one does what is left."""
     report = Report(f"worker killed {', '.join(failpoints)}")
     agent = desk.new_project()
-    desk.drained()
+    if ordinary is not None:
+        desk.drained()
     with paused(ordinary), writers(desk, agent, count=2, pause=0.3) as writing:
         for failpoint in failpoints:
             worker = desk.start_worker(f"{failpoint}:kill")
