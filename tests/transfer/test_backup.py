@@ -157,11 +157,19 @@ def test_a_backup_is_restored_with_equal_checksums_also_from_an_older_schema(tmp
             )
             assert tuple(cursor.fetchone()) == (0, 8)  # everything is to be shown in the graph again
 
-    refused = manage("restore", str(tmp_path / "old"), url=url, tmp_path=tmp_path)
+
+@pytest.mark.slow
+@pytest.mark.database
+@pytest.mark.django_db(transaction=True)
+def test_a_database_with_records_is_replaced_only_when_told(tmp_path, tools, empty_database):
+    url, _ = empty_database
+    fill(Project.objects.create(name="Shop", slug="shop"))
+    folder = str(tmp_path / "backup")
+    back_up(tmp_path / "backup")
+    assert manage("restore", folder, url=url, tmp_path=tmp_path).returncode == 0
+    refused = manage("restore", folder, url=url, tmp_path=tmp_path)
     assert (refused.returncode, "--replace" in refused.stderr) == (1, True)
-    new = back_up(tmp_path / "new")
-    assert "arrivals" in new.tables
-    done = manage("restore", str(tmp_path / "new"), "--replace", url=url, tmp_path=tmp_path)
+    done = manage("restore", folder, "--replace", url=url, tmp_path=tmp_path)
     assert "every checksum is equal" in done.stdout, done.stderr
 
 

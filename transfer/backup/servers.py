@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
@@ -20,7 +21,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from transfer.backup.problem import BackupProblem
 
-LOCK_SECONDS = 30
+LOCK_SECONDS, END_SECONDS = 30, 5
 FIRST_TABLE = b"-- Table structure for table"
 COMPLETE = b"-- Dump completed"
 CHUNK = 1024 * 1024
@@ -147,12 +148,21 @@ def dump(
             assert process.stdout is not None
             end = _copy(process.stdout, file, snapshot_taken)
         except BaseException:
-            process.kill()
+            _end(process)
             raise
         finally:
             process.wait()
         if process.returncode or COMPLETE not in end:
             raise BackupProblem(f"{tool} failed: {_said(errors) or f'it ended with {process.returncode}'}")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """The tool and what it started: it may be a script that clears up behind it."""
+    os.killpg(process.pid, signal.SIGTERM)
+    try:
+        process.wait(END_SECONDS)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _copy(source: IO[bytes], target: IO[bytes], snapshot_taken: Callable[[], None]) -> bytes:

@@ -1,0 +1,1 @@
+"""One project as JSON lines, lossless, from any desk into any other."""
