@@ -103,7 +103,9 @@ def likenesses(layout: Layout, vectors: Matrix, node_ids: Sequence[str]) -> Iter
     for project in range(layout.projects):
         here = np.flatnonzero(layout.project == project)
         # The order in which the desk breaks ties.
-        here = here[np.argsort(np.array([node_ids[place] for place in here.tolist()], dtype="S40"), kind="stable")]
+        here = here[
+            np.argsort(np.array([node_ids[place] for place in here.tolist()], dtype="S40"), kind="stable")
+        ]
         if len(here) <= COMPARED_WHOLE:
             yield from _lists(here, vectors)
             continue
