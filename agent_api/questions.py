@@ -32,7 +32,7 @@ class SimilarForm(forms.Form):
         self.fields["kind"].choices = [(kind.name, kind.name) for kind in all_kinds()]  # type: ignore[attr-defined]
 
     def options(self) -> dict[str, Any]:
-        """The keyword arguments of `similar_to`."""
+        """The keyword arguments of `similar_records`."""
         asked = self.cleaned_data
         return {
             "k": asked["k"] or SIMILAR_DEFAULT,

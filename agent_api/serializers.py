@@ -69,6 +69,9 @@ class SimilarItemSerializer(BriefSerializer):
 
 class SimilarSerializer(serializers.Serializer[Any]):
     node_id = serializers.CharField(read_only=True)
+    answered_by = serializers.CharField(
+        read_only=True, help_text=_("The graph store that answered: neo4j or relational.")
+    )
     results = SimilarItemSerializer(many=True, read_only=True)
 
 

@@ -38,8 +38,8 @@ from agent_api.serializers import (
 from decisions.api import briefs_of_successors
 from decisions.models import Decision
 from graph.queries import graph_store
+from graph.similar import similar_records
 from graph.store import NoSuchNode
-from recall.queries import similar_to
 from records.api.viewsets import ActorView
 from records.queries import images_before, revisions_of, visible_record
 
@@ -103,14 +103,15 @@ class RecordsViewSet(ActorView, GenericViewSet[Any]):
     def similar(self, request: Request, node_id: str) -> Response:
         form = similar_form(request.query_params)
         record = self.get_object()
-        found = similar_to(record, **form.options())
+        similar = similar_records(record, **form.options())
+        found = similar.found
         records = [one.record for one in found]
         self.read([one.node_id for one in records])
         context = {
             "scores": {one.record.node_id: one.score for one in found},
             "successors": briefs_of_successors([one for one in records if isinstance(one, Decision)]),
         }
-        answer = {"node_id": record.node_id, "results": records}
+        answer = {"node_id": record.node_id, "answered_by": similar.answered_by, "results": records}
         return Response(SimilarSerializer(answer, context=context).data)
 
     @action(detail=True)

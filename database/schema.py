@@ -9,7 +9,6 @@ from pathlib import Path
 from django.apps import apps
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection
-from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 
 NAMED = 3
@@ -33,15 +32,13 @@ def check_schema() -> None:
 
     A later version may have given a column another meaning: an older one that goes on writing spoils what it made of it.
     """
-    executor = MigrationExecutor(connection)
-    if unknown := _unknown(executor.loader):
+    loader = MigrationLoader(connection)
+    if unknown := _unknown(loader):
         raise NewerSchema(
             "The database was changed by a newer version of Memory Desk, which this one does not know"
             f" ({_named(unknown)}). Install that version again, or restore the backup made before the upgrade."
         )
-    plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
-    if plan:
-        missing = [(migration.app_label, migration.name) for migration, _backwards in plan]
+    if missing := sorted(key for key in loader.graph.nodes if key not in loader.applied_migrations):
         raise OlderSchema(
             f"The database lacks {len(missing)} changes of this version ({_named(missing)})."
             " Make a backup, then run: manage.py migrate"

@@ -6,17 +6,28 @@ from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-from django.db import OperationalError, connection, transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
 
 P = ParamSpec("P")
 R = TypeVar("R")
 LOCK_WAIT, DEADLOCK = 1205, 1213
+# Too many connections, shutting down, interrupted, refused, gone, lost, killed (MariaDB), closed for idling.
+AWAY = frozenset({1040, 1053, 1317, 2002, 2003, 2006, 2013, 2055, 1927, 4031, LOCK_WAIT, DEADLOCK})
 TRIES = 5
 
 
 def is_retryable(error: OperationalError) -> bool:
     """True for a MySQL deadlock or lock wait: the server rolled back and asks to be asked again."""
     return bool(error.args) and error.args[0] in (LOCK_WAIT, DEADLOCK)
+
+
+def is_away(error: BaseException | None) -> bool:
+    """True where the database did not answer, or was busy: nothing was wrong with what it was asked."""
+    if isinstance(error, InterfaceError):
+        return True
+    if not isinstance(error, OperationalError):
+        return False
+    return (bool(error.args) and error.args[0] in AWAY) or "locked" in str(error)
 
 
 def transactional(function: Callable[P, R]) -> Callable[P, R]:

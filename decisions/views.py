@@ -20,7 +20,7 @@ from decisions.models import Decision
 from decisions.pages import conflict_context, document_facts
 from projects.access import Capability, in_project
 from projects.models import Project
-from recall.pages import similar_context
+from graph.pages import similar_context
 from records.actor import Actor
 from records.errors import Conflict, InvalidInput, Refused
 from records.pages.detail import detail_context

@@ -33,6 +33,9 @@ worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108
 def on_starting(server):
     """Before any process serves: the tables must be those that this program knows."""
     django.setup()
+    from memory_site import metrics
+
+    metrics.share_between_processes()
     try:
         await_schema(server.log.warning, seconds=60)
     except OtherSchema as error:
@@ -45,3 +48,9 @@ def post_worker_init(worker):
         from graph.worker_thread import start_worker_thread
 
         start_worker_thread()
+
+
+def child_exit(server, worker):
+    from memory_site import metrics
+
+    metrics.forget_process(worker.pid)

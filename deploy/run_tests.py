@@ -49,11 +49,13 @@ NEO4J = Need("neo4j", "TEST_NEO4J_URL", "GRAPH_URL")
 CHROMIUM = Need("chromium", "CHROMIUM", "CHROMIUM")
 
 SUITES = [
-    Suite("sqlite", "not browser and not graph", workers=2),
+    Suite("sqlite", "not browser and not graph and not faults", workers=2),
     Suite("mysql", "database and not graph", (MYSQL,), workers=2),
     Suite("mysql-tz", "zone", (MYSQL_TZ,)),
     Suite("mariadb", "database and not graph", (MARIADB,), workers=2),
     Suite("graph", "graph", (NEO4J, MYSQL)),
+    # It needs both installed, and starts instances of its own, to kill them.
+    Suite("faults", "faults", (NEO4J, MYSQL)),
     Suite("browser", "browser", (CHROMIUM,)),
 ]
 

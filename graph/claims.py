@@ -18,6 +18,7 @@ from django.db.models import Case, F, Q, QuerySet, Value, When
 from django.utils import timezone
 
 from database.transactions import transactional
+from graph import failpoints
 from records.models import ProjectionMark
 
 LEASE_SECONDS = 60
@@ -56,7 +57,9 @@ def claim(token: str, limit: int, *, again: bool = False, unembedded: bool = Fal
     due = ProjectionMark.objects.filter(_free(now), tried)
     if unembedded:
         due = due.filter(embedded_version__lt=F("wanted_version"))
-    found = list(due.order_by("next_try_at").values_list("pk", flat=True)[:limit])
+    # Each in the order of the index that finds it: MySQL would walk all that are due to find one tried before.
+    order = ("attempts", "next_try_at") if again else ("next_try_at",)
+    found = list(due.order_by(*order).values_list("pk", flat=True)[:limit])
     return _lease(found, token, now) if found else []
 
 
@@ -130,6 +133,7 @@ def acknowledge(token: str, claims: Collection[Claim], *, projected: bool = True
 def _acknowledge(token: str, claims: Collection[Claim], projected: bool) -> set[int]:
     versions = {one.pk: one.version for one in claims}
     marks = lock_ours(token, claims)
+    failpoints.reach(failpoints.BEFORE_ACK)
     free: dict[str, Any] = {"lease_token": None, "lease_until": None, "attempts": 0, "error": None}
     if not projected:
         for mark in marks:

@@ -13,12 +13,14 @@ import random
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.conf import settings
 from django.utils import timezone
 
+from graph import failpoints
 from graph.address import GraphAddress, parse_graph_url
 from graph.store import GraphAway
 
@@ -31,17 +33,23 @@ log = logging.getLogger("memory_desk.graph")
 CONNECT_SECONDS = 1.0
 READ_SECONDS = 1.2  # of one answer, whatever its number of statements
 WRITE_SECONDS = 30.0  # of one batch of the worker
+PROBE_SECONDS = 5.0  # of a word from the server before such a batch
+FRESH_SECONDS = 2.0  # for so long an answer tells that the server is there
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 15.0
 WRITE_TRIES = 6
 POOL = 40
 
 
 class Breaker:
-    """Open after a failure: nobody asks the graph until a pause is over, which doubles with each failure."""
+    """Open after a failure: nobody asks the graph until a pause is over, which doubles with each failure.
+
+    Then one asks, and the others are still refused until it has its answer: a page in how many waits, not all of them.
+    """
 
     def __init__(self) -> None:
         self.away_since: datetime | None = None
         self.problem = ""
+        self.answered_at = float("-inf")
         self._pause = FIRST_PAUSE
         self._retry_at = 0.0
         self._lock = threading.Lock()
@@ -54,6 +62,12 @@ class Breaker:
         if self.is_open:
             raise GraphAway(self.problem)
 
+    def enter(self) -> None:
+        """As `check`, for the one who is about to ask: until the answer is there all others are refused."""
+        with self._lock:
+            self.check()
+            self._retry_at = time.monotonic() + READ_SECONDS
+
     def failed(self, problem: str) -> None:
         with self._lock:
             if self.away_since is None:
@@ -64,6 +78,7 @@ class Breaker:
             self._pause = min(self._pause * 2, LONGEST_PAUSE)
 
     def succeeded(self) -> None:
+        self.answered_at = time.monotonic()
         if self.away_since is not None:
             with self._lock:
                 log.warning("The graph answers again; it was away since %s", self.away_since)
@@ -108,12 +123,14 @@ def driver() -> Driver:
         return _driver
 
 
-def fetch(statement: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    """The rows of one reading statement, in a session of its own; the server gives it up in time, too."""
+def fetch(
+    statement: str, parameters: Mapping[str, Any], *, seconds: float = 2 * READ_SECONDS
+) -> list[tuple[Any, ...]]:
+    """The rows of one reading statement, in a session of its own; the server gives it up after `seconds`, too."""
     from neo4j import READ_ACCESS, Query
     from neo4j.exceptions import ServiceUnavailable, SessionExpired
 
-    query = Query(statement, timeout=2 * READ_SECONDS)  # type: ignore[arg-type]
+    query = Query(statement, timeout=seconds)  # type: ignore[arg-type]
     for attempt in range(2):
         try:
             with driver().session(default_access_mode=READ_ACCESS, database=_database()) as session:
@@ -138,6 +155,7 @@ def write(work: Callable[[Transaction], T]) -> T:
                 with driver().session(database=_database()) as session:
                     with session.begin_transaction(timeout=WRITE_SECONDS) as tx:
                         answer = work(tx)
+                        failpoints.reach(failpoints.IN_GRAPH_TRANSACTION)
                         tx.commit()
                     return answer
             except TransientError:  # two workers locked each other out
@@ -149,6 +167,9 @@ def write(work: Callable[[Transaction], T]) -> T:
                     raise
         raise AssertionError("unreachable")
 
+    # A silent server must not hold the worker up for as long as a large batch may take: embeddings go on without it.
+    if time.monotonic() - breaker.answered_at > FRESH_SECONDS:
+        guarded(lambda: fetch("RETURN 1", {}, seconds=PROBE_SECONDS), PROBE_SECONDS)
     return guarded(in_session, WRITE_SECONDS)
 
 
@@ -156,12 +177,15 @@ def guarded(work: Callable[[], T], seconds: float) -> T:
     """What `work` answers; GraphAway where it does not within the time, and at once while the breaker is open."""
     from neo4j.exceptions import AuthError, DriverError, TransientError
 
-    breaker.check()
+    breaker.enter()
     try:
         answer = within_time(work, seconds)
     except (DriverError, AuthError, TransientError, OSError) as error:
         breaker.failed(f"{type(error).__name__}: {error}")
         raise GraphAway(breaker.problem) from error
+    except Exception:
+        breaker.succeeded()  # an answer, too
+        raise
     breaker.succeeded()
     return answer
 
@@ -185,6 +209,22 @@ def within_time(work: Callable[[], T], seconds: float) -> T:
     if not answers:
         raise TimeoutError(f"no answer within {seconds:g} s")
     return answers[0]
+
+
+def away_since() -> datetime | None:
+    """Since when Neo4j is silent; None: it answers, as far as this process knows.
+
+    Whoever only looks must hear of its return, too: when the pause is over, a thread asks for a word.
+    """
+    since = breaker.away_since
+    if since is not None and not breaker.is_open and configured_address() is not None:
+        threading.Thread(target=_ask_for_a_word, name="memory-desk-graph-probe", daemon=True).start()
+    return since
+
+
+def _ask_for_a_word() -> None:
+    with suppress(Exception):  # the breaker tells
+        guarded(lambda: fetch("RETURN 1", {}), READ_SECONDS)
 
 
 def forget_connection() -> None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from graph.connection import fetch
+from graph.connection import WRITE_SECONDS, fetch
 from graph.offers import Row
 from graph.store import RANK, Relation, Within
 from records.kinds import Kind, graph_kinds
@@ -118,6 +118,12 @@ def sizes(project_id: int) -> tuple[int, int]:
     )
     ((here, everywhere),) = fetch(statement, {"project": project_id})
     return here, everywhere
+
+
+def vector_of(node_id: str) -> list[float] | None:
+    """The record's own vector; the one place where a vector travels with a node."""
+    rows = fetch("MATCH (n:Record {id: $node}) RETURN n.embedding", {"node": node_id})
+    return rows[0][0] if rows else None
 
 
 _NEAREST = f"""
@@ -248,14 +254,20 @@ def _sorted(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 # --- Measures ----------------------------------------------------------------------------------------------------
+def _measure(statement: str, **parameters: Any) -> list[tuple[Any, ...]]:
+    """No page waits for it: of a large graph, or a server that has just started, it may take longer than theirs."""
+    return fetch(statement, parameters, seconds=WRITE_SECONDS)
+
+
 def counts_by_kind() -> dict[str, int]:
-    rows = fetch("MATCH (n:Record) WHERE n.gone IS NULL RETURN n.kind, count(*)", {})
+    statement = "MATCH (n:Record) WHERE n.gone IS NULL RETURN n.kind, count(*)"
+    rows = _measure(statement)
     return {str(kind): count for kind, count in rows}
 
 
 def counts_by_relation() -> dict[str, int]:
     statement = f"MATCH (:Record)-[r:{_types(Relation)}]->(:Record) RETURN type(r), count(*)"
-    return {str(relation): count for relation, count in fetch(statement, {})}
+    return {str(relation): count for relation, count in _measure(statement)}
 
 
 def versions_after(node_id: str, limit: int) -> list[tuple[str, int, bool, bool]]:
@@ -263,13 +275,13 @@ def versions_after(node_id: str, limit: int) -> list[tuple[str, int, bool, bool]
     statement = """
         MATCH (n:Record) WHERE n.id > $after
         RETURN n.id, n.version, n.gone IS NOT NULL, n.embedding_of IS NOT NULL ORDER BY n.id LIMIT $limit"""
-    return [(row[0], row[1], row[2], row[3]) for row in fetch(statement, {"after": node_id, "limit": limit})]
+    return [(row[0], row[1], row[2], row[3]) for row in _measure(statement, after=node_id, limit=limit)]
 
 
 # --- The server and its schema -----------------------------------------------------------------------------------
 def server() -> tuple[str, str]:
     """(version, edition)."""
-    rows = fetch("CALL dbms.components() YIELD name, versions, edition RETURN versions[0], edition", {})
+    rows = _measure("CALL dbms.components() YIELD name, versions, edition RETURN versions[0], edition")
     return str(rows[0][0]), str(rows[0][1])
 
 

@@ -80,4 +80,4 @@ def is_late(project_id: int) -> bool:
         projected_version__lt=F("wanted_version"),
     )
     rebuilding = leases.Lease.objects.filter(name=REBUILD, until__gt=timezone.now())
-    return waiting.filter(wanted_at__lt=before).exists() or rebuilding.exists()
+    return rebuilding.exists() or waiting.filter(wanted_at__lt=before).exists()

@@ -59,6 +59,9 @@ class Neo4jGraph(Walk):
             if source in nodes and outcome in nodes
         ]
 
+    def _vector(self, node_id: str) -> Any | None:
+        return cypher.vector_of(node_id)
+
     def _offers(self, node_ids: Sequence[str], within: Within, per_node: int) -> dict[str, Offers]:
         return best_offers(node_ids, cypher.best_rows(node_ids, within, per_node + 1), per_node)
 

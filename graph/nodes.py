@@ -106,7 +106,7 @@ def install_schema() -> None:
 
 def schema_problems() -> list[str]:
     """What is missing, not online, or made otherwise than the desk needs it."""
-    found = {row[0]: row for row in connection.fetch(cypher.INDEXES, {})}
+    found = {row[0]: row for row in connection.fetch(cypher.INDEXES, {}, seconds=connection.WRITE_SECONDS)}
     problems = [f"index {name} is {row[1]}" for name, row in found.items() if row[1] != "ONLINE"]
     unique = {(tuple(row[3] or ()), tuple(row[4] or ())) for row in found.values()}
     for label in ("Record", *(cypher.label_of(kind) for kind in graph_kinds())):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graph import connection, cypher
+from graph import connection, cypher, failpoints
 from graph.offers import Row
 from graph.store import Relation
 from recall.models import Embedding, Similarity
@@ -49,7 +49,7 @@ class Neo4jProjector:
 
     @property
     def away_since(self) -> Any:
-        return connection.breaker.away_since
+        return connection.away_since()
 
     def project(self, records: Sequence[Record], gone: Collection[str], versions: Mapping[str, int]) -> None:
         """Show these records, and of those `gone` only a tombstone; `versions` are what their marks want."""
@@ -58,6 +58,7 @@ class Neo4jProjector:
         gone = [node_id for node_id in gone if _is_of_the_graph(node_id)]
         if shown or gone:
             self._put_nodes(shown, gone, versions)
+        failpoints.reach(failpoints.GRAPH_HALF_WRITTEN)
         if shown:
             self._put_relations({record.node_id: record.project_id for record in shown})
 

@@ -64,10 +64,10 @@ def graph_lag() -> GraphLag:
 def _away_since() -> datetime | None:
     if not settings.GRAPH_URL:
         return None
-    from graph.connection import breaker
+    from graph import connection
 
-    if breaker.away_since is not None:
-        return breaker.away_since
+    if (since := connection.away_since()) is not None:
+        return since
     beats = Lease.objects.filter(name__startswith=WORKER, until__gt=timezone.now())
     told = [state.get("graph_away_since") for state in beats.values_list("state", flat=True)]
     return min((datetime.fromisoformat(since) for since in told if since), default=None)

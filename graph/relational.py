@@ -9,7 +9,7 @@ from typing import Any
 from graph.offers import Offers, edges_among, kinds_within, offers_of
 from graph.store import Edge, Node, Relation, Similar, Within
 from graph.walk import Walk
-from recall.vectors import record_vectors
+from recall.vectors import record_vector, record_vectors
 from records.kinds import Kind, graph_kinds, group_by_kind, kind_named
 
 
@@ -36,6 +36,9 @@ class RelationalGraph(Walk):
             if len(found) >= k or len(hits) < asked:
                 return found[:k]
             asked *= 4
+
+    def _vector(self, node_id: str) -> Any | None:
+        return record_vector(node_id)
 
     def led_to(self, status: str, within: Within, *, limit: int = 100) -> list[tuple[Node, Node]]:
         newest: list[tuple[Any, str]] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from graph.offers import Offers
 from graph.store import (
@@ -18,6 +19,7 @@ from graph.store import (
     Similar,
     Within,
 )
+from recall.similar import KEPT, LEAST_COSINE
 
 # A path is looked for among at most this many nodes.
 PATH_NODES = 3000
@@ -42,6 +44,13 @@ class Walk(ABC):
     @abstractmethod
     def _nodes(self, node_ids: Iterable[str], within: Within) -> dict[str, Node]:
         """The records that `within` shows, by node id."""
+
+    @abstractmethod
+    def _vector(self, node_id: str) -> Any | None:
+        """The vector of a record; None where it has none."""
+
+    @abstractmethod
+    def similar_by_vector(self, vector: Any, within: Within, *, k: int = 10) -> list[Similar]: ...
 
     def neighbourhood(
         self, node_id: str, within: Within, *, depth: int = 1, cap: int = 30, known: Collection[str] = ()
@@ -88,8 +97,22 @@ class Walk(ABC):
 
     def similar(self, node_id: str, within: Within, *, k: int = 10) -> list[Similar]:
         self._node(node_id, within.project_id)
-        within = replace(within, relations=frozenset({Relation.SIMILAR_TO}))
-        edges = self._offers([node_id], within, k)[node_id].edges
+        alike = replace(within, relations=frozenset({Relation.SIMILAR_TO}))
+        # The list that is kept, whatever it holds: where it is full, hidden records and other kinds took places in it.
+        everything = replace(alike, kinds=None, hidden=True, min_score=min(within.min_score, LEAST_COSINE))
+        kept = self._offers([node_id], everything, KEPT)[node_id].edges
+        found = self._shown(
+            [edge for edge in kept if (edge.score or 0.0) >= within.min_score], node_id, within
+        )
+        if len(found) >= k or (len(kept) < KEPT and within.min_score >= LEAST_COSINE):
+            return found[:k]
+        vector = self._vector(node_id)
+        if vector is None:
+            return self._shown(self._offers([node_id], alike, k)[node_id].edges, node_id, within)
+        nearest = self.similar_by_vector(vector, within, k=k + 1)
+        return [similar for similar in nearest if similar.node.id != node_id][:k]
+
+    def _shown(self, edges: Iterable[Edge], node_id: str, within: Within) -> list[Similar]:
         scores = {edge.other(node_id): edge.score or 0.0 for edge in edges}
         nodes = self._nodes(scores, within)
         return [Similar(nodes[other], score) for other, score in scores.items() if other in nodes]

@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from database.transactions import is_retryable
 from graph import claims as marks
+from graph import failpoints
 from graph.claims import Claim
 from graph.store import GraphAway
 from graph.sweeper import Sweeper
@@ -78,7 +79,8 @@ NOT_THE_RECORDS_FAULT = (EncoderUnavailable, LeaseBusy, DatabaseAway, Stopping)
 class Worker:
     """Works in one thread. `stop` asks it to end; it then gives back what it has claimed."""
 
-    def __init__(self, projector: Projector | None = None) -> None:
+    def __init__(self, projector: Projector | None = None, *, batch: int = BATCH) -> None:
+        self.batch = batch
         self.holder = leases.new_holder()
         self.stopping = False
         self._projector = projector or configured_projector()
@@ -132,7 +134,7 @@ class Worker:
     def work_once(self) -> int:
         """One round: a batch of fresh marks, then a few of those that failed before, one by one. How many were due."""
         self._give_back()
-        worked = self._work(self._claim(BATCH))
+        worked = self._work(self._claim(self.batch))
         for _ in range(RETRIES_A_ROUND):
             # Alone: should this be the record that ends the process, no other is counted a failure with it.
             again = self._work(self._claim(1, again=True))
@@ -150,6 +152,7 @@ class Worker:
         if not claims:
             return 0
         self._unfinished = {claim.pk: claim for claim in claims}
+        failpoints.reach(failpoints.AFTER_CLAIM)
         try:
             self._attempt(claims)
         finally:
@@ -200,6 +203,7 @@ class Worker:
             # Before the vectors: words are found also while there is no encoder.
             keep_words(some, may_write=lambda node_ids: self._ours(by_node[node_id] for node_id in node_ids))
             for portion in embedder.portions(embedder.plan(some, encoder)):
+                failpoints.reach(failpoints.EMBEDDING)
                 written = embedder.embed(
                     portion,
                     encoder,
@@ -208,6 +212,7 @@ class Worker:
                 )
                 shown = [made.record for made in portion if made.record.node_id in written]
                 update_similarities({record.node_id: record.project_id for record in shown})
+                failpoints.reach(failpoints.AFTER_EMBEDDING)
                 self._show(shown, (), by_node)
                 self._check()
 
@@ -229,6 +234,7 @@ class Worker:
             except GraphAway:
                 self._finish(done, projected=False)
                 return
+            failpoints.reach(failpoints.AFTER_GRAPH_WRITE)
         self._finish(done)
 
     def _ours(self, claims: Any) -> set[str]:

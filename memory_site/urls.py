@@ -7,6 +7,7 @@ from django.views.generic import RedirectView
 
 from desk.views import home
 from memory_site import views
+from memory_site.metrics import metrics
 
 PROJECT_PAGES = [
     path("", include("desk.urls")),
@@ -28,6 +29,7 @@ urlpatterns = [
     path("", include("agent_api.urls")),
     path("health/", include("desk.health.urls")),
     path("healthz", views.healthz, name="healthz"),
+    path("metrics", metrics, name="metrics"),
 ]
 
 handler400 = views.bad_request

@@ -1,5 +1,6 @@
 """Health and error pages: each error says what happened, what to do, and the request's id."""
 
+import sys
 from typing import Any
 
 from django.conf import settings
@@ -9,6 +10,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
 from agent_api.problems import plain_problem
+from database.transactions import is_away
 
 
 @login_not_required
@@ -44,7 +46,12 @@ def page_not_found(request: HttpRequest, exception: Any = None) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    return _error(request, 500)
+    """503 where it was the database that did not answer: the same again in a moment will do."""
+    away = is_away(sys.exc_info()[1])
+    response = _error(request, 503 if away else 500)
+    if away:
+        response["Retry-After"] = "1"
+    return response
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:

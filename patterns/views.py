@@ -19,7 +19,7 @@ from patterns.kind import PATTERN
 from patterns.models import Pattern
 from projects.access import Capability, in_project
 from projects.models import Project
-from recall.pages import similar_context
+from graph.pages import similar_context
 from records.actor import Actor
 from records.pages.detail import detail_context
 from records.pages.editing import expected_version, form_page, posted

@@ -10,7 +10,7 @@ from recall.models import Embedding, Similarity
 from recall.passages import RECORD_PART
 from recall.similar import KEPT, LEAST_COSINE
 from recall.topk import Hit
-from recall.vectors import configured_encoder, passage_vectors, record_vectors
+from recall.vectors import configured_encoder, passage_vectors, record_vector, record_vectors
 from records.kinds import kind_named
 from records.models import ReviewState
 from records.queries import records_by_node_id
@@ -39,11 +39,12 @@ def similar_to(
     kinds: Collection[str] | None = None,
     reviewed_only: bool = False,
     include_hidden: bool = False,
+    only_kept: bool = False,
 ) -> list[SimilarRecord]:
     """The k records of its project most like this one, best first; `kinds` are names of kinds.
 
     Read from the lists that are kept; where those end before k are found (many hidden, one kind only, a lower score
-    asked), exactly from the vectors.
+    asked), exactly from the vectors, unless `only_kept`.
     """
     k = min(k, LARGEST_K)
     if k < 1 or record.project_id is None:
@@ -59,18 +60,16 @@ def similar_to(
         if hit.score >= min_score and (prefixes is None or hit.node_id.partition("_")[0] in prefixes)
     ]
     found = _records_of(near, [record.project_id], is_shown)[:k]
-    if len(found) == k or (len(kept) < KEPT and min_score >= LEAST_COSINE):
+    if only_kept or len(found) == k or (len(kept) < KEPT and min_score >= LEAST_COSINE):
         return found
-    own = Embedding.objects.filter(
-        node_id=record.node_id, model=configured_encoder().name, part=RECORD_PART
-    ).first()
+    own = record_vector(record.node_id)
     if own is None:
         return found
     vectors = record_vectors([record.project_id])
 
     def nearest(count: int) -> list[Hit]:
         return vectors.top(
-            bytes(own.vector),
+            own,
             record.project_id,
             count,
             exclude={record.node_id},

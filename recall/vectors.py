@@ -119,6 +119,13 @@ def record_vectors(project_ids: Iterable[int]) -> VectorSet:
     return _stored(encoder.name, encoder.dimension, False).of(set(project_ids))
 
 
+def record_vector(node_id: str) -> bytes | None:
+    """The stored vector of one record, by the configured model; None where it has none yet."""
+    rows = Embedding.objects.filter(node_id=node_id, model=configured_encoder().name, part=RECORD_PART)
+    vector = rows.values_list("vector", flat=True).first()
+    return None if vector is None else bytes(vector)
+
+
 def passage_vectors(project_ids: Iterable[int]) -> VectorSet:
     """The vectors of every passage of these projects, as the database has them now."""
     encoder = configured_encoder()

@@ -50,7 +50,12 @@ class Lease(models.Model):
 
 def new_holder() -> str:
     """A name no other thread of any process has, that still tells an operator where it runs."""
-    return f"{socket.gethostname()[:50]}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+    return f"{host()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
+
+
+def host() -> str:
+    """The name of this machine as its holders carry it."""
+    return socket.gethostname()[:50]
 
 
 def take(name: str, holder: str, seconds: float) -> bool:

@@ -247,6 +247,8 @@ class ProjectionMark(models.Model):
         indexes = [
             models.Index(fields=["dead", "next_try_at"], name="marks_due"),
             models.Index(fields=["kind", "id"], name="marks_kind"),
+            # Those that failed before are looked for each round, among any number that did not.
+            models.Index(fields=["attempts", "dead", "next_try_at"], name="marks_tried"),
         ]
 
     def __str__(self) -> str:

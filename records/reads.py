@@ -86,6 +86,11 @@ def reads_lost() -> int:
     return _queue.lost
 
 
+def reads_waiting() -> int:
+    """How many reads of this process are noted and not written yet."""
+    return len(_queue.noted)
+
+
 def flush_reads() -> int:
     """Write what is noted, now and in this thread. Returns how many rows were written."""
     queue, written = _queue, 0

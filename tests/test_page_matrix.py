@@ -105,6 +105,7 @@ OUTSIDE: dict[str, tuple[tuple[int, int, int], tuple[int, int, int]]] = {
     "new_project": ((302, 403, 200), (302, 403, 422)),
     "records:node": ((302, 302, 302), (302, 405, 405)),
     "healthz": ((200, 200, 200), (200, 200, 200)),
+    "metrics": ((200, 200, 200), (405, 405, 405)),
 }
 NAMELESS = {"admin/login/"}  # leads to login
 CAST = ("anonymous", "stranger", "viewer", "curator", "admin", "operator")

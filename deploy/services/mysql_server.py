@@ -24,6 +24,22 @@ OPTIONS = """
     --max-binlog-size=16M --binlog-expire-logs-seconds=600
 """
 
+# An option file (which holds a password) lies outside the chroot: the program reads a copy, gone when it has ended.
+WRAPPER = """#!/bin/sh
+case "$1" in
+--defaults-extra-file=*|--defaults-file=*)
+    copy=$(mktemp {root}/tmp/options.XXXXXXXX) || exit 1
+    trap 'rm -f "$copy"' EXIT
+    trap 'exit 143' HUP INT TERM
+    cat "${{1#*=}}" >"$copy" || exit 1
+    option="${{1%%=*}}=/tmp/${{copy##*/}}"
+    shift
+    chroot {root} {name} "$option" "$@"
+    exit $? ;;
+esac
+exec chroot {root} {name} "$@"
+"""
+
 _installing = threading.Lock()  # two instances share one chroot
 
 
@@ -133,7 +149,7 @@ class MySQL(Server):
 def tool(name: str) -> Path:
     """A program of the chroot as one of this machine; the dump tool must match its server."""
     wrapper = HOME / "bin" / name
-    text = f'#!/bin/sh\nexec chroot {shlex.quote(str(ROOT))} {name} "$@"\n'
+    text = WRAPPER.format(root=shlex.quote(str(ROOT)), name=name)
     if not wrapper.exists() or wrapper.read_text() != text:
         wrapper.parent.mkdir(parents=True, exist_ok=True)
         wrapper.write_text(text)

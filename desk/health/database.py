@@ -134,7 +134,7 @@ def _collations() -> list[Finding]:
     return [
         judged(collation.startswith("utf8mb4"), _("collation"), collation,
                f"ALTER DATABASE `{name}` CHARACTER SET utf8mb4"),
-        judged(not strange, _("tables"), _("%d are not InnoDB in utf8mb4") % strange,
+        judged(not strange, _("tables"), _("%d are not InnoDB in utf8mb4") % strange if strange else _("all InnoDB, utf8mb4"),
                "ALTER TABLE … ENGINE=InnoDB, CONVERT TO CHARACTER SET utf8mb4"),
     ]  # fmt: skip
 

@@ -116,7 +116,7 @@ class Health:
         """What is not well, worst first."""
         found = [
             *projection.check_workers(self.now),
-            *projection.check_queue(self.now),
+            *projection.check_queue(self.now, self.graph),
             *projection.check_given_up(self.within),
         ]
         if self.sees_all:
@@ -130,7 +130,7 @@ class Health:
 
     @cached_property
     def database_facts(self) -> list[Finding]:
-        return database.check_database() if self.sees_all else []
+        return database.check_database()[1:] if self.sees_all else []  # the first names the server
 
     @cached_property
     def graph(self) -> projection.GraphServer | None:

@@ -125,23 +125,25 @@ def moment(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text) if text else None
 
 
-def check_queue(now: datetime) -> list[Finding]:
+def check_queue(now: datetime, graph: GraphServer | None) -> list[Finding]:
     waiting = queue()
-    found = [_judge_stage(_("embedding"), waiting.embedding, now)]
+    work = _(
+        "See the workers: one must run, and say no problem. Then it is only work: more workers do it sooner."
+    )
+    found = [_judge_stage(_("embedding"), waiting.embedding, now, work)]
     if waiting.graph is not None:
-        found.append(_judge_stage(_("graph"), waiting.graph, now))
+        away = graph is not None and graph.problem
+        fix = _("It is brought by itself once Neo4j answers.") if away else work
+        found.append(_judge_stage(_("graph"), waiting.graph, now, fix))
     return found
 
 
-def _judge_stage(area: str, stage: Stage, now: datetime) -> Finding:
+def _judge_stage(area: str, stage: Stage, now: datetime, fix: str) -> Finding:
     text = _("nothing waits")
     if stage.since is not None:
         text = _("behind by %(n)s since %(since)s UTC") % {
             "n": stage.waiting, "since": f"{stage.since:%Y-%m-%d %H:%M}",
         }  # fmt: skip
-    fix = _(
-        "See the workers: one must run, and say no problem. Then it is only work: more workers do it sooner."
-    )
     return judged(not stage.is_late(now), area, text, fix, otherwise=Level.WARN)
 
 
@@ -210,7 +212,7 @@ def graph_server() -> GraphServer | None:
         version = connection.guarded(nodes.check_server, connection.READ_SECONDS)
         schema = connection.guarded(nodes.schema_problems, connection.READ_SECONDS)
     except (GraphAway, nodes.SchemaProblem, Neo4jError) as error:
-        problem = str(error)
+        problem = str(error).partition("\n")[0].rstrip(":")  # the driver goes on with what it tried
     return GraphServer(address.uri, version, problem, schema, graph_lag())
 
 

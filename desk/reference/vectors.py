@@ -26,6 +26,7 @@ THEMES = 40
 THEME_COSINE = 0.25
 PASSAGE_NOISE = 0.7
 TEXTS_A_CALL = 64
+CALLS_A_SAVE = 10
 ROWS_A_PRODUCT = 1024
 # Groups are small, so lists can be found group by group; up to this many records all are compared anyhow.
 COMPARED_WHOLE = 4000
@@ -78,9 +79,10 @@ def encode_texts(
         rows = encoder.encode([texts[at] for at in some])
         known |= {keys[at]: row for at, row in zip(some, rows, strict=True)}
         told(len(keys) - len(missing) + start + len(some))
-    if cache is not None and missing:
-        cache.parent.mkdir(parents=True, exist_ok=True)
-        np.savez(cache, keys=np.array(list(known)), vectors=np.stack(list(known.values())))
+        is_last = start + TEXTS_A_CALL >= len(missing)
+        if cache is not None and (is_last or start // TEXTS_A_CALL % CALLS_A_SAVE == CALLS_A_SAVE - 1):
+            cache.parent.mkdir(parents=True, exist_ok=True)
+            np.savez(cache, keys=np.array(list(known)), vectors=np.stack(list(known.values())))
     vectors: Matrix = np.stack([known[key] for key in keys]).astype(np.float32)
     return vectors
 

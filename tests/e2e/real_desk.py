@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,11 +38,11 @@ class RealDesk:
 
 
 @contextmanager
-def running_desk(folder: Path) -> Iterator[RealDesk]:
-    """A desk with its data in `folder`, on a free port; yields once it answers."""
+def running_desk(folder: Path, settings: Mapping[str, str] | None = None) -> Iterator[RealDesk]:
+    """A desk with its data in `folder`, on a free port, with these further settings; yields once it answers."""
     port = _free_port()
     environment = {name: value for name, value in os.environ.items() if name not in OURS}
-    environment |= {"DATA_DIR": str(folder), "PORT": str(port), "PYTHONUNBUFFERED": "1"}
+    environment |= {"DATA_DIR": str(folder), "PORT": str(port), "PYTHONUNBUFFERED": "1", **(settings or {})}
     process = subprocess.Popen(
         [sys.executable, "manage.py", "run_desk"], cwd=TOP, env=environment, text=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

@@ -67,6 +67,7 @@ def addresses(page: Page) -> dict[str, str]:
     found["graph"] = f"{project}graph/?node={_best_connected(page, found['decisions'])}&depth=3&score=0.50"
     found["graph-table"] = f"{project}graph/?node={node}&view=table"
     found["project"] = f"{project}project/"
+    found["health"] = "/health/"
     found["projects"] = "/"
     found["project-new"] = "/projects/new/"
     found["password"] = "/password/"

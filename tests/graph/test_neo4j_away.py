@@ -122,7 +122,7 @@ def test_pages_answer_in_time_from_the_database_with_a_banner(
 
 
 def test_a_silent_server_does_not_hold_the_worker(agent, project, settings, silent_server, monkeypatch):
-    monkeypatch.setattr(connection, "WRITE_SECONDS", 0.7)
+    monkeypatch.setattr(connection, "PROBE_SECONDS", 0.7)
     point_to(settings, silent_server)
     some(agent, project)
     began = time.monotonic()
@@ -177,6 +177,44 @@ def test_the_breaker_lets_nobody_ask_until_its_pause_is_over(settings, unused_po
     with pytest.raises(GraphAway):
         connection.guarded(ask, 2.0)
     assert len(asked) == 2
+
+
+def test_after_the_pause_one_asks_and_the_others_are_refused_at_once(settings, silent_server):
+    point_to(settings, silent_server)
+    with pytest.raises(GraphAway):
+        connection.guarded(lambda: connection.fetch("RETURN 1", {}), 0.2)
+    connection.breaker._retry_at = 0.0
+    begun, ended, asked = threading.Event(), threading.Event(), []
+
+    def ask():
+        asked.append(1)
+        begun.set()
+        ended.wait(5)
+
+    one = threading.Thread(target=connection.guarded, args=(ask, 5.0))
+    one.start()
+    assert begun.wait(5)
+    for _ in range(3):
+        with pytest.raises(GraphAway):
+            connection.guarded(ask, 5.0)
+    ended.set()
+    one.join(5)
+    assert len(asked) == 1
+    assert connection.breaker.away_since is None
+
+
+def test_what_the_graph_refuses_is_an_answer_too(settings, unused_port):
+    point_to(settings, unused_port)
+    with pytest.raises(GraphAway):
+        connection.guarded(lambda: connection.fetch("RETURN 1", {}), 2.0)
+    connection.breaker._retry_at = 0.0
+
+    def ask():
+        raise NoSuchNode("dec_1")
+
+    with pytest.raises(NoSuchNode):
+        connection.guarded(ask, 2.0)
+    assert connection.breaker.away_since is None
 
 
 def test_a_forked_child_does_not_use_its_parents_connection():

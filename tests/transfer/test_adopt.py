@@ -26,6 +26,7 @@ from transfer.adopt.writer import Writer
 from work_sessions.models import WorkSession
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
+ACTOR_OF_TESTS = Actor.command("test")
 
 
 def bring(source, **options):
@@ -199,7 +200,7 @@ def test_a_batch_with_a_row_that_the_database_refuses_goes_on_without_it(odd_sou
 def test_a_taken_id_gets_a_new_one_beyond_all_others_and_is_told(odd_source):
     shop = Project.objects.create(pk=2, name="Shop", slug="shop")
     row = {"id": 5, "title": "Mine", "decision": "x"}
-    verbs.create(DECISION, [row], actor=Actor.command("test"), project=shop)
+    verbs.create(DECISION, [row], actor=ACTOR_OF_TESTS, project=shop)
     report, problems = bring(odd_source, mapped={"1": "shop"})
     assert Decision.objects.get(pk=5).title == "Mine"
     (renamed,) = Decision.objects.filter(title__startswith="Decision 4:")

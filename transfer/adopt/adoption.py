@@ -14,6 +14,7 @@ from django.db import connection
 from graph.address import parse_graph_url
 from records import leases
 from records.arrivals import greatest_key
+from records.leases import LeaseBusy
 from records.models import Link
 from transfer.adopt.cells import Problem
 from transfer.adopt.graph import GraphSource
@@ -26,7 +27,7 @@ from transfer.adopt.run_lines import adopt_runs
 from transfer.adopt.source import Source, SourceProblem, Table, row_keys
 from transfer.adopt.writer import Item, Writer
 
-LEASE, LEASE_SECONDS = "adopt", 300.0
+LEASE, LEASE_SECONDS = "adopt", 20.0  # prolonged with every batch; a killed run is waited for so long
 
 
 @dataclass(frozen=True)
@@ -49,19 +50,18 @@ def adopt(
     progress: Callable[[str, int, int], None] = lambda what, done, total: None,
 ) -> Report:
     """Bring all of it into this desk. May be stopped and run again; what is here already is not brought twice."""
-    holder = leases.new_holder()
-    if not leases.take(LEASE, holder, LEASE_SECONDS):
-        raise SourceProblem("Another adoption is at work.")
     source = graph = None
     try:
-        source = Source(options.mysql)
-        _refuse_our_own(source)
-        graph = GraphSource(options.neo4j) if options.neo4j else None
-        if graph is not None:
-            _refuse_our_graph(graph)
-        return _Adoption(options, source, graph, Report(say_problem), progress, holder).run()
+        with leases.held(LEASE, seconds=LEASE_SECONDS, wait=LEASE_SECONDS + 5) as holder:
+            source = Source(options.mysql)
+            _refuse_our_own(source)
+            graph = GraphSource(options.neo4j) if options.neo4j else None
+            if graph is not None:
+                _refuse_our_graph(graph)
+            return _Adoption(options, source, graph, Report(say_problem), progress, holder).run()
+    except LeaseBusy as error:
+        raise SourceProblem("Another adoption is at work.") from error
     finally:
-        leases.give_back(LEASE, holder)
         for opened in (source, graph):
             if opened is not None:
                 opened.close()
@@ -102,13 +102,15 @@ class _Adoption:
         progress: Callable[[str, int, int], None], holder: str,
     ) -> None:  # fmt: skip
         self.options, self.source, self.graph, self.report = options, source, graph, report
-        self._progress, self._holder = progress, holder
+        self._progress = progress
         name = options.name or source.name
         origin = hashlib.sha256(f"adopt {name}".encode()).hexdigest()
         self.tables = source.tables()
         numbers = [source.greatest(table, "project_id") for table in self.tables.values()]
         self.projects = Projects(origin, options.mapped, max(numbers, default=0))
-        self.writer = Writer(origin, self.projects, report, source.zone(options.zone), name)
+        self.writer = Writer(
+            origin, self.projects, report, source.zone(options.zone), name, lambda: _keep(holder)
+        )
         report.notes.append(f"Source: {name}; times without a zone are read as of {self.writer.zone}.")
 
     def run(self) -> Report:
@@ -148,7 +150,6 @@ class _Adoption:
             items = [Item(key, row, _own_key(key)) for key, row in zip(row_keys(rows), rows, strict=True)]
             self.writer.write(plan, items, new_key, table.columns)
             seen += len(rows)
-            leases.take_for_a_while(LEASE, self._holder, LEASE_SECONDS)
             self._progress(plan.table, seen, line.there)
         if line.there > seen:
             line.left_out += line.there - seen
@@ -161,7 +162,6 @@ class _Adoption:
         links.before = Link.objects.count()
         links.there, line.there = graph.counts()
         adopt_outcomes(graph, self.writer)
-        leases.take_for_a_while(LEASE, self._holder, LEASE_SECONDS)
         adopt_relations(graph, self.writer)
 
     def _counted(self, *plans: Plan) -> list[Line]:
@@ -178,6 +178,11 @@ class _Adoption:
                 self.report.line(plan.table).after = plan.kind.model.objects.count()
         if LINKS in self.report.lines:
             self.report.line(LINKS).after = Link.objects.count()
+
+
+def _keep(holder: str) -> None:
+    if not leases.take(LEASE, holder, LEASE_SECONDS):
+        raise SourceProblem("Another adoption took over, since this one stood still for too long.")
 
 
 def _own_key(key: str) -> int | None:

@@ -90,7 +90,7 @@ class GraphSource:
         rows = self.ask(
             "MATCH (a:Decision)-[r]->(b:Decision) WHERE type(r) IN $types"
             " RETURN coalesce(a.id, a.decision_id), type(r), coalesce(b.id, b.decision_id), coalesce(r.reason, r.note, '')"
-            " ORDER BY elementId(a), type(r), elementId(b)",
+            " ORDER BY toString(coalesce(a.id, a.decision_id)), type(r), toString(coalesce(b.id, b.decision_id))",
             types=list(LINKS),
         )
         for source, relation, target, note in rows:
@@ -101,8 +101,8 @@ class GraphSource:
         rows = self.ask(
             "MATCH (d:Decision)-[:LEADS_TO]->(o:Outcome) WITH DISTINCT d, o"
             " RETURN coalesce(d.id, d.decision_id), coalesce(toString(o.id), elementId(o)),"
-            " o {.type, .success_rate, .note, .description, occurred_at: toString(o.occurred_at), created_at: toString(o.created_at)}"
-            " ORDER BY elementId(d), elementId(o)"
+            " o {.type, .success_rate, .note, .description, occurred_at: toString(o.occurred_at), created_at: toString(o.created_at)} AS said"
+            " ORDER BY toString(coalesce(d.id, d.decision_id)), elementId(o)"
         )
         for decision, key, properties in rows:
             yield Outcome(decision, f"{decision} -> {key}", dict(properties))

@@ -68,6 +68,7 @@ def adopt_relations(source: GraphSource, writer: Writer) -> None:
         decisions = adopted_decisions(
             writer.origin, [end for edge in batch for end in (edge.source, edge.target)]
         )
+        writer.keep()
         made, already, problems = _link_batch(batch, decisions)
         line.adopted += made
         line.already += already
@@ -105,7 +106,8 @@ def _link_batch(batch: Sequence[Edge], decisions: dict[int, Decision]) -> tuple[
             here.add(triple)
             made += 1
         except InvalidInput as error:
-            problems.append(Problem(LINKS, key, "", f"left out: {error}"))
+            said = " ".join(words for messages in error.errors.values() for words in messages)
+            problems.append(Problem(LINKS, key, "", f"left out: {said}"))
     return made, already, problems
 
 

@@ -61,13 +61,14 @@ class _Batch:
 
 
 class Writer:
-    """`new_key` gives a key beyond all that the source and the desk use, for a row whose own is taken."""
+    """Writes batch by batch; `keep` is called before each, so that nobody else begins meanwhile."""
 
     def __init__(
-        self, origin: str, projects: Projects, report: Report, zone: tzinfo, source_name: str
-    ) -> None:
+        self, origin: str, projects: Projects, report: Report, zone: tzinfo, source_name: str, keep: Callable[[], None],
+    ) -> None:  # fmt: skip
         self.origin, self.projects, self.report, self.zone = origin, projects, report, zone
         self._source_name = source_name
+        self.keep = keep
 
     def write(
         self,
@@ -76,7 +77,11 @@ class Writer:
         new_key: Callable[[], Any],
         types: Mapping[str, str] | None = None,
     ) -> None:
-        """All of these; where the database refuses one, the others are written without it."""
+        """All of these; where the database refuses one, the others are written without it.
+
+        `new_key` gives a key beyond all that the source and the desk use, for a row whose own is taken.
+        """
+        self.keep()
         for item in items:  # in transactions of their own: a batch that is refused takes no project back
             if "project" not in item.extra:
                 self._project(plan, Cells(plan.table, item.key, item.row, self.zone))

@@ -1,0 +1,31 @@
+"""What no page waits for is given more time than a page: a large graph, or a server that has just started."""
+
+from contextlib import suppress
+
+import pytest
+
+from graph import connection, cypher, nodes
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [
+        cypher.counts_by_kind,
+        cypher.counts_by_relation,
+        cypher.server,
+        lambda: cypher.versions_after("", 10),
+        nodes.schema_problems,
+    ],
+)
+def test_a_measure_has_the_time_of_the_worker(monkeypatch, measure):
+    given = []
+
+    def fetch(statement, parameters, *, seconds=connection.READ_SECONDS):
+        given.append(seconds)
+        return [("5.26", "community")]
+
+    monkeypatch.setattr(cypher, "fetch", fetch)
+    monkeypatch.setattr(connection, "fetch", lambda *a, **named: fetch(*a, **named) and [])
+    with suppress(ValueError, IndexError):  # the rows are not those of this measure
+        measure()
+    assert given == [connection.WRITE_SECONDS]

@@ -1,0 +1,41 @@
+"""A page that meets a database which is away says that it is back in a moment, and asks that database nothing more."""
+
+import pytest
+from django.contrib.auth.models import AnonymousUser
+from django.db import InterfaceError, OperationalError
+from django.test import RequestFactory
+
+from database.transactions import is_away
+from memory_site.views import server_error
+
+AWAY = [
+    OperationalError(2013, "Lost connection to server during query"),
+    OperationalError(2002, "Can't connect to server on 'mysql' (115)"),
+    OperationalError(1053, "Server shutdown in progress"),
+    OperationalError("database is locked"),
+    InterfaceError(0, ""),
+]
+OURS = [OperationalError(1054, "Unknown column 'x'"), OperationalError("no such table: x"), ValueError("x")]
+
+
+def answer_to(error, path):
+    request = RequestFactory().get(path)
+    request.user = AnonymousUser()
+    try:
+        raise error
+    except Exception:
+        return server_error(request)
+
+
+@pytest.mark.parametrize("error", AWAY, ids=str)
+def test_it_is_503_with_a_page_that_needs_no_database(error):
+    answer = answer_to(error, "/p/shop/")
+    assert (answer.status_code, answer["Retry-After"]) == (503, "1")
+    assert "Back in a moment" in answer.content.decode()
+    assert answer_to(error, "/api/v1/decisions")["Content-Type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize("error", OURS, ids=str)
+def test_what_is_our_own_mistake_stays_500(error):
+    assert not is_away(error)
+    assert answer_to(error, "/p/shop/").status_code == 500
