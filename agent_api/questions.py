@@ -45,7 +45,7 @@ class SimilarForm(forms.Form):
 
 def similar_form(given: QueryDict) -> SimilarForm:
     only(given, *SimilarForm.base_fields)
-    return _checked(SimilarForm(given))
+    return checked(SimilarForm(given))
 
 
 def neighbourhood_form(given: QueryDict, node_id: str) -> NeighbourhoodForm:
@@ -53,7 +53,7 @@ def neighbourhood_form(given: QueryDict, node_id: str) -> NeighbourhoodForm:
     only(given, *(name for name in NeighbourhoodForm.base_fields if name != "node"))
     asked = given.copy()
     asked["node"] = node_id
-    return _checked(NeighbourhoodForm(asked))
+    return checked(NeighbourhoodForm(asked))
 
 
 def only(given: QueryDict, *allowed: str) -> None:
@@ -66,7 +66,7 @@ def only(given: QueryDict, *allowed: str) -> None:
         raise InvalidQuery(errors)
 
 
-def _checked(form: Any) -> Any:
+def checked(form: Any) -> Any:
     if not form.is_valid():
         raise InvalidQuery({name: [str(said) for said in errors] for name, errors in form.errors.items()})
     return form

@@ -70,3 +70,53 @@ class RowChanged(_SchemaOnly):
 
     def describe(self) -> str:
         return f"Let the database keep {self.table}.{self.column}"
+
+
+class FullText(_SchemaOnly):
+    """The database's own full-text index: FULLTEXT on MySQL and MariaDB; on SQLite an FTS5 table <table>_<column>
+    beside the table, kept by triggers.
+
+    SQLite drops the triggers with the table that an ALTER makes anew: repeat the operation in such a migration.
+    """
+
+    def __init__(self, table: str, column: str, tokenize: str) -> None:
+        self.table, self.column, self.tokenize = table, column, tokenize
+
+    def deconstruct(self) -> Any:
+        return (self.__class__.__qualname__, [self.table, self.column, self.tokenize], {})
+
+    def database_forwards(self, app_label: str, editor: Any, from_state: Any, to_state: Any) -> None:
+        table, column = editor.quote_name(self.table), editor.quote_name(self.column)
+        name = f"{self.table}_{self.column}"
+        index = editor.quote_name(name)
+        if editor.connection.vendor == "mysql":
+            editor.execute(f"CREATE FULLTEXT INDEX {index} ON {table} ({column})")
+            return
+        self._drop(editor)
+        editor.execute(
+            f"CREATE VIRTUAL TABLE {index} USING fts5({column}, content={table}, content_rowid='id',"
+            f' tokenize="{self.tokenize}")',
+            None,
+        )
+        add = f"INSERT INTO {index}(rowid, {column}) VALUES (NEW.id, NEW.{column});"
+        take = f"INSERT INTO {index}({index}, rowid, {column}) VALUES ('delete', OLD.id, OLD.{column});"
+        for event, does in (("INSERT", add), ("DELETE", take), (f"UPDATE OF {column}", take + add)):
+            trigger = editor.quote_name(f"{name}_{event.split()[0].lower()}")
+            editor.execute(f"CREATE TRIGGER {trigger} AFTER {event} ON {table} BEGIN {does} END", None)
+        editor.execute(f"INSERT INTO {index}({index}) VALUES ('rebuild')", None)
+
+    def database_backwards(self, app_label: str, editor: Any, from_state: Any, to_state: Any) -> None:
+        if editor.connection.vendor == "mysql":
+            editor.execute(f"DROP INDEX {editor.quote_name(f'{self.table}_{self.column}')} ON {self.table}")
+        else:
+            self._drop(editor)
+
+    def _drop(self, editor: Any) -> None:
+        for event in ("insert", "delete", "update"):
+            editor.execute(
+                f"DROP TRIGGER IF EXISTS {editor.quote_name(f'{self.table}_{self.column}_{event}')}"
+            )
+        editor.execute(f"DROP TABLE IF EXISTS {editor.quote_name(f'{self.table}_{self.column}')}")
+
+    def describe(self) -> str:
+        return f"Index the words of {self.table}.{self.column}"

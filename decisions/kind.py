@@ -4,6 +4,7 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _
 
+from decisions.filters import DecisionFilterSet, OutcomeFilterSet
 from decisions.models import Decision, Outcome
 from decisions.queries import BAD_OUTCOMES, latest_outcomes, leads_to_edges
 from records.kinds import Kind, register
@@ -44,6 +45,7 @@ def _decision_properties(decision: Decision) -> dict[str, Any]:
 DECISION = register(
     Kind(
         name="decision",
+        filterset=DecisionFilterSet,
         prefix="dec",
         label=_("decision"),
         label_plural=_("decisions"),
@@ -66,6 +68,7 @@ DECISION = register(
 OUTCOME = register(
     Kind(
         name="outcome",
+        filterset=OutcomeFilterSet,
         prefix="out",
         label=_("outcome"),
         label_plural=_("outcomes"),

@@ -26,6 +26,7 @@ from recall import embedder
 from recall.encoders import EncoderUnavailable
 from recall.similar import update_similarities
 from recall.vectors import configured_encoder
+from recall.words import forget_words, keep_words
 from records import leases
 from records.leases import WORKER, Lease, LeaseBusy
 from records.models import Record
@@ -199,6 +200,8 @@ class Worker:
         others = [record for node_id, record in records.items() if not self._only_graph(by_node[node_id])]
         for some in embedder.by_size(others):
             self._check()
+            # Before the vectors: words are found also while there is no encoder.
+            keep_words(some, may_write=lambda node_ids: self._ours(by_node[node_id] for node_id in node_ids))
             for portion in embedder.portions(embedder.plan(some, encoder)):
                 failpoints.reach(failpoints.EMBEDDING)
                 written = embedder.embed(
@@ -215,6 +218,7 @@ class Worker:
 
     def _remove(self, gone: list[str], by_node: dict[str, Claim]) -> None:
         embedder.forget(gone)
+        forget_words(gone)
         update_similarities({}, gone)
         self._show((), gone, by_node)
 

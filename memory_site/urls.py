@@ -25,6 +25,7 @@ urlpatterns = [
         path("", include(f"{app}.urls"))
         for app in ("records", "decisions", "patterns", "pitfalls", "work_sessions", "runs", "graph")
     ],
+    path("", include("desk.search.urls")),
     path("", include("agent_api.urls")),
     path("health/", include("desk.health.urls")),
     path("healthz", views.healthz, name="healthz"),

@@ -1,6 +1,7 @@
 """The FilterSet of patterns, for page, API and export."""
 
 import django_filters
+from django.forms import HiddenInput
 from django.utils.translation import gettext_lazy as _
 
 from patterns.models import Pattern
@@ -32,10 +33,24 @@ class PatternFilterSet(RecordFilterSet):
         min_value=0,
         max_value=1,
     )
+    # Strictly above or below: only the search line asks for it, so the form does not draw it.
+    confidence_above = django_filters.NumberFilter(
+        field_name="confidence_score", lookup_expr="gt", label=_("Confidence above"), widget=HiddenInput
+    )
+    confidence_below = django_filters.NumberFilter(
+        field_name="confidence_score", lookup_expr="lt", label=_("Confidence below"), widget=HiddenInput
+    )
     usage_min = WholeNumberFilter(
         field_name="usage_count",
         lookup_expr="gte",
         label=_("Used at least"),
+        min_value=0,
+        max_value=2**31 - 1,
+    )
+    usage_max = WholeNumberFilter(
+        field_name="usage_count",
+        lookup_expr="lte",
+        label=_("Used at most"),
         min_value=0,
         max_value=2**31 - 1,
     )

@@ -5,6 +5,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from patterns.confidence import posterior_mean
+from patterns.filters import PatternFilterSet
 from patterns.models import Cause, Evidence, Pattern
 from records.kinds import Kind, register
 
@@ -40,6 +41,7 @@ def _take_in_sql(pattern: Pattern, new: bool) -> dict[str, Any]:
 PATTERN = register(
     Kind(
         name="pattern",
+        filterset=PatternFilterSet,
         prefix="pat",
         label=_("pattern"),
         label_plural=_("patterns"),

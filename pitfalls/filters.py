@@ -24,6 +24,13 @@ class PitfallFilterSet(RecordFilterSet):
         min_value=0,
         max_value=2**31 - 1,
     )
+    met_max = WholeNumberFilter(
+        field_name="encountered_count",
+        lookup_expr="lte",
+        label=_("Met at most"),
+        min_value=0,
+        max_value=2**31 - 1,
+    )
 
     class Meta:
         model = Pitfall

@@ -2,6 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
+from pitfalls.filters import PitfallFilterSet
 from pitfalls.models import Pitfall
 from records.kinds import Kind, register
 
@@ -17,6 +18,7 @@ def pitfall_body(pitfall: Pitfall) -> str:
 PITFALL = register(
     Kind(
         name="pitfall",
+        filterset=PitfallFilterSet,
         prefix="pit",
         label=_("pitfall"),
         label_plural=_("pitfalls"),

@@ -1,4 +1,4 @@
-"""Embeddings, and the similarities kept from them."""
+"""Embeddings, the similarities kept from them, and the words of full-text search."""
 
 from django.db import models
 
@@ -58,3 +58,20 @@ class Similarity(models.Model):
 
     def __str__(self) -> str:
         return f"{self.source} ~ {self.target} {self.score:.2f}"
+
+
+class SearchText(models.Model):
+    """The words of one record as `recall.tokenise` cuts them; each database's own full-text index lies on `words`."""
+
+    node_id = NodeIdField(unique=True)
+    kind = ExactCharField(max_length=24)
+    project_id = models.IntegerField(null=True)
+    content_hash = ExactCharField(max_length=64)
+    words = models.TextField()
+
+    class Meta:
+        db_table = "search_texts"
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return self.node_id

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -15,6 +16,18 @@ from itertools import pairwise
 # InnoDB indexes nothing shorter (innodb_ft_min_token_size 3) nor longer (innodb_ft_max_token_size 84).
 SHORTEST = 3
 LONGEST = 64
+# InnoDB's own list of words that it does not index; its server may have been told another list.
+_STOP_WORDS = frozenset(
+    "about are com for from how that the this und was what when where who will with www".split()  # noqa: SIM905
+)
+# Words that tell little: a search for any of the words leaves them out where it has others.
+COMMON = frozenset(
+    (  # noqa: SIM905
+        "a an and are as at be been but by can could did do does for from had has have how i if in "
+        "into is it its me my of on or our should so that the their them then there these they this "
+        "those to us was we were what when where which who why will with would you your"
+    ).split()
+)
 # For CREATE VIRTUAL TABLE … USING fts5(…, tokenize=…): what is one token here is one token there.
 FTS5_TOKENIZE = "unicode61 remove_diacritics 0 categories 'L* N* M* Co' tokenchars '_'"
 
@@ -47,6 +60,10 @@ class Term:
     whole: str
     parts: tuple[str, ...]
 
+    @property
+    def is_common(self) -> bool:
+        return self.whole.rstrip("_") in COMMON
+
 
 def search_text(text: str) -> str:
     """The tokens to index for a text, separated by spaces, in its order; repeated words stay repeated."""
@@ -71,6 +88,24 @@ def query_tokens(text: str) -> list[str]:
     return list(
         dict.fromkeys(token for term in query_terms(text) for token in (term.whole, *term.parts) if token)
     )
+
+
+def tokens_with_places(text: str) -> Iterator[tuple[int, int, list[str]]]:
+    """(start, end, tokens) of each word as it stands in the text; of an unspaced script each two characters.
+
+    For marking what was found: the text is not normalised first, so a compatibility character may differ.
+    """
+    for match in _word_pattern().finditer(text):
+        if match.lastgroup != "unspaced":
+            yield match.start(), match.end(), _index_tokens((match.group(), False))
+            continue
+        clusters = _clusters(match.group())
+        at = match.start()
+        if len(clusters) == 1:
+            yield at, match.end(), [_padded(clusters[0])]
+        for first, second in pairwise(clusters):
+            yield at, at + len(first) + len(second), [_padded(first + second), _padded(first)]
+            at += len(first)
 
 
 @cache
@@ -170,7 +205,8 @@ def _bigrams(clusters: list[str]) -> list[str]:
 
 
 def _padded(token: str) -> str:
-    """The token at a length that MySQL indexes: padded with `_`, which no other token ends with, or cut."""
+    """The token as MySQL indexes it: padded with `_`, which no other token ends with, or cut; never a stop word."""
     if not token.isascii():
         token = _BEYOND_BMP.sub(lambda letter: f"u{ord(letter.group()):x}", token)
-    return token[:LONGEST].rstrip("_").ljust(SHORTEST, "_")
+    token = token[:LONGEST].rstrip("_").ljust(SHORTEST, "_")
+    return f"{token}_" if token in _STOP_WORDS else token

@@ -40,6 +40,7 @@ class Kind:
     `status_of` is its state in the world (None where the kind has none); `when` the column it is sorted by;
     `facts_of` the (label, text) pairs of a row; `select` the foreign keys read with it; `listed` the long columns
     that a row needs.
+    `filterset` is the FilterSet of page, API, search and export (None: it is not searched).
     `outcome_badges` gives, by node id, (what followed, its level) for a set of records.
     `vector_of` gives a vector that came with the row and its model's name; `leads_to` the node whose LEADS_TO this
     record is (an outcome's).
@@ -72,6 +73,7 @@ class Kind:
     integer_key: bool = True
     select: tuple[str, ...] = field(default=())
     listed: tuple[str, ...] = field(default=())
+    filterset: Any = None
     headed: tuple[str, ...] = ("title", "status")
     status_column: str | None = None
 

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from records.filters import AnyOfFilter, DayFilter, RecordFilterSet, YesNoFilter, within_days
 from records.paging import Sort
-from runs.models import Run, RunStatus
+from runs.models import Memory, Run, RunStatus
 
 
 class RunFilterSet(RecordFilterSet):
@@ -36,3 +36,14 @@ class RunFilterSet(RecordFilterSet):
 
     def filter_before(self, queryset: QuerySet[Any], name: str, value: date) -> QuerySet[Any]:
         return queryset.filter(within_days("started_at", None, value))
+
+
+class MemoryFilterSet(RecordFilterSet):
+    sorts = (Sort("newest", _("newest first"), "created_at"),)
+    text_columns = ("summary",)
+
+    agent = django_filters.CharFilter(field_name="agent_name", label=_("Agent"), max_length=255)
+
+    class Meta:
+        model = Memory
+        fields: list[str] = []

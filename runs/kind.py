@@ -6,6 +6,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from records.kinds import Kind, register
+from runs.filters import MemoryFilterSet, RunFilterSet
 from runs.models import Memory, Run
 
 
@@ -40,6 +41,7 @@ def _as_text(value: object) -> str:
 RUN = register(
     Kind(
         name="run",
+        filterset=RunFilterSet,
         prefix="run",
         label=_("run"),
         label_plural=_("runs"),
@@ -63,6 +65,7 @@ RUN = register(
 MEMORY = register(
     Kind(
         name="memory",
+        filterset=MemoryFilterSet,
         prefix="mem",
         label=_("run memory"),
         label_plural=_("run memories"),

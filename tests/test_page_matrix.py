@@ -33,6 +33,8 @@ GET, POST, BOTH = {"GET"}, {"POST"}, {"GET", "POST"}
 PAGES: dict[str, tuple[Capability, set[str]]] = {
     "desk:overview": (READ, GET),
     "desk:hide_first_run": (READ, POST),
+    "search": (READ, GET),
+    "search_complete": (READ, GET),
     "projects:settings": (READ, GET),
     "projects:rename": (MANAGE, POST),
     "projects:add_member": (MANAGE, POST),

@@ -3,11 +3,13 @@
 from django.utils.translation import gettext_lazy as _
 
 from records.kinds import Kind, register
+from work_sessions.filters import SessionFilterSet
 from work_sessions.models import WorkSession
 
 SESSION = register(
     Kind(
         name="session",
+        filterset=SessionFilterSet,
         prefix="ses",
         label=_("session"),
         label_plural=_("sessions"),

@@ -32,6 +32,7 @@ class Row:
     badges: list[tuple[str, str]]
     record: Any = field(repr=False)
     why: str = ""
+    excerpt: Sequence[tuple[str, bool]] = ()  # (text, whether it was asked for)
 
     @property
     def tags(self) -> list[dict[str, str]]:

@@ -88,7 +88,7 @@ ROW = """<li class="row k-{kind}" id="row-{node_id}" data-row>
 <span class="dot" aria-hidden="true"></span>
 <a class="row-title" href="{url}" data-open>{title}</a>
 {when}
-<p class="row-meta"><span>{kind_label} <span class="id" title="{node_id}">{short_id}</span></span>{facts}{badges}</p>
+<p class="row-meta"><span>{kind_label} <span class="id" title="{node_id}">{short_id}</span></span>{facts}{badges}</p>{excerpt}
 </li>
 """
 
@@ -116,8 +116,14 @@ def record_row(row: Any) -> SafeString:
         kind_label=row.kind_label,
         short_id=row.node_id if len(row.node_id) <= SHORT_ID else f"{row.node_id[: SHORT_ID - 1]}…",
         facts=mark_safe("".join(facts)),  # noqa: S308 -- each part was escaped
+        excerpt=_excerpt(row.excerpt) if row.excerpt else "",
         badges=format_html('<span class="row-badges">{}</span>', badges),
     )
+
+
+def _excerpt(pieces: Any) -> SafeString:
+    drawn = [format_html("<mark>{}</mark>" if marked else "{}", text) for text, marked in pieces]
+    return format_html('<p class="row-excerpt">{}</p>', mark_safe("".join(drawn)))  # noqa: S308 -- each was escaped
 
 
 @lru_cache(maxsize=512)

@@ -78,6 +78,7 @@ ROUTES = {
     r"^pitfalls/(?P<node_id>[^/]+)/severity/?$": Route(
         "/pitfalls/{pitfall}/severity", **act({"severity": "low", "reason": "r"})
     ),
+    r"^search/?$": Route("/search?q=redis", **GET),
     r"^records/(?P<node_id>[^/]+)/history/?$": Route("/records/{decision}/history", **GET),
     r"^records/(?P<node_id>[^/]+)/similar/?$": Route("/records/{decision}/similar", **GET),
     r"^records/(?P<node_id>[^/]+)/neighbourhood/?$": Route("/records/{decision}/neighbourhood", **GET),

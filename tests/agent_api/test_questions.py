@@ -7,6 +7,7 @@ from django.test.utils import CaptureQueriesContext
 
 from decisions.actions import create_decision, supersede
 from recall.models import Similarity
+from recall.words import keep_words
 from records import reads
 from records.models import Read
 
@@ -107,3 +108,21 @@ def test_questions_cost_few_queries(api, decision, like, outcome, question, most
     with CaptureQueriesContext(connection) as captured:
         assert api.get(f"/records/{decision.node_id}/{question}").status_code == 200
     assert len(captured) <= most, [query["sql"] for query in captured]
+
+
+def test_a_search_answers_with_why_and_notes_the_read(api, decision, like):
+    keep_words([decision])
+    words = decision.title.split()[0]
+    answer = api.get(f"/search?q={words}&mode=words")
+    assert answer.status_code == 200
+    first = answer.data["results"][0]
+    assert first["node_id"] == decision.node_id
+    assert first["why"] == ["words"]
+    assert first["cosine"] is None
+    assert first["review_state"] == decision.review_state
+    assert noted() == [("api.search", decision.node_id)]
+    assert api.get("/search?q=foo:bar").status_code == 400
+    assert "foo" in str(api.get("/search?q=foo:bar").data)
+    assert api.get("/search").status_code == 400
+    assert api.get("/search?q=x&limit=0").status_code == 400
+    assert api.get("/search?q=x&project=not-mine").status_code == 400

@@ -1,0 +1,73 @@
+"""Words asked of the database's own full-text index; the only module that writes its query languages.
+
+A token of `recall.tokenise` is letters, digits, marks and `_`: inside double quotes it has no meaning of its own in
+either language, and both are sent as parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from django.db import connection
+
+from recall.tokenise import Term, search_text
+
+
+def all_of(terms: Sequence[Term], phrases: Sequence[str] = (), without: Sequence[Term] = ()) -> str:
+    """An expression for texts with every term and phrase, and with none of those `without`."""
+    wanted = [*map(_term, terms), *map(_phrase, phrases)]
+    if connection.vendor == "mysql":
+        return " ".join([*(f"+{one}" for one in wanted), *(f"-{_term(term)}" for term in without)])
+    expression = " AND ".join(wanted)
+    unwanted = " OR ".join(map(_term, without))
+    return f"({expression}) NOT ({unwanted})" if unwanted else expression
+
+
+def any_of(terms: Sequence[Term]) -> str:
+    """An expression for texts with at least one of the terms."""
+    return (" " if connection.vendor == "mysql" else " OR ").join(map(_term, terms))
+
+
+def phrase_of(text: str) -> str:
+    """An expression for texts with these very words beside each other."""
+    return _phrase(text)
+
+
+def matching(expression: str, project_ids: Collection[int], limit: int) -> list[str]:
+    """Node ids of the projects' texts that match, the most relevant first, ties by age."""
+    places = ", ".join(["%s"] * len(project_ids))
+    projects: list[Any] = list(project_ids)
+    if connection.vendor == "mysql":
+        matches = "MATCH (words) AGAINST (%s IN BOOLEAN MODE)"
+        statement = (
+            f"SELECT node_id FROM search_texts WHERE {matches} AND project_id IN ({places})"
+            f" ORDER BY {matches} DESC, id LIMIT %s"
+        )
+        parameters = [expression, *projects, expression, limit]
+    else:
+        statement = (
+            "SELECT texts.node_id FROM search_texts_words JOIN search_texts AS texts ON texts.id = search_texts_words.rowid"
+            f" WHERE search_texts_words MATCH %s AND texts.project_id IN ({places})"
+            " ORDER BY bm25(search_texts_words), texts.id LIMIT %s"
+        )
+        parameters = [expression, *projects, limit]
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        return [node_id for (node_id,) in cursor.fetchall()]
+
+
+def _term(term: Term) -> str:
+    """The whole word, or all of its parts."""
+    whole = f'"{term.whole}"' if term.whole else ""
+    if not term.parts:
+        return whole
+    if connection.vendor == "mysql":
+        parts = " ".join(f'+"{part}"' for part in term.parts)
+        return f"({whole} ({parts}))" if whole else f"({parts})"
+    parts = " AND ".join(f'"{part}"' for part in term.parts)
+    return f"({whole} OR ({parts}))" if whole else f"({parts})"
+
+
+def _phrase(text: str) -> str:
+    return f'"{search_text(text)}"'

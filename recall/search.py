@@ -1,0 +1,269 @@
+"""Search: ids first, then words and meaning together.
+
+Several rankings of the same records (all the words, any of them, the words side by side, the meaning of the best
+passage) become one by reciprocal rank: Cormack, Clarke and Büttcher, SIGIR 2009, with their k of 60.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from recall import fulltext
+from recall.encoders import EncoderUnavailable
+from recall.models import Embedding
+from recall.passages import RECORD_PART
+from recall.tokenise import Term, query_terms
+from recall.topk import Hit
+from recall.vectors import configured_encoder, passage_vectors, record_vectors
+from records.kinds import Kind, group_by_kind, kind_named
+from records.queries import records_by_node_id
+from records.query_language import Query
+
+log = logging.getLogger("memory_desk.search")
+
+RANK_CONSTANT = 60
+LOOKED_AT = 100  # of each ranking at first
+MOST_LOOKED_AT = 6_400
+LARGEST_LIMIT = 200
+LEAST_COSINE = 0.2
+LONGEST_PHRASE = 8  # words
+MOST_TERMS = 64
+
+ID, PHRASE, WORDS, MEANING = "id", "phrase", "words", "meaning"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """A record, and why it was found. `cosine` and the passage's place (in the kind's body) where meaning found it."""
+
+    record: Any
+    score: float
+    why: tuple[str, ...]
+    cosine: float | None = None
+    part: int = RECORD_PART
+    start: int = 0
+    end: int = 0
+
+
+@dataclass
+class Found:
+    """The hits, best first; `more` says that there are others; `notes` what a reader should know of the answer."""
+
+    hits: list[SearchHit] = field(default_factory=list)
+    more: bool = False
+    problems: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass
+class _Rankings:
+    by_why: dict[str, list[str]]
+    nearest: dict[str, Hit]
+    complete: bool
+
+    def fused(self) -> list[tuple[str, float]]:
+        scores: dict[str, float] = defaultdict(float)
+        for ranked in self.by_why.values():
+            for rank, node_id in enumerate(ranked, start=1):
+                scores[node_id] += 1 / (RANK_CONSTANT + rank)
+        return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+def search(
+    project_ids: Collection[int],
+    query: Query,
+    *,
+    limit: int = 20,
+    words: bool = True,
+    meaning: bool = True,
+) -> Found:
+    """The records of these projects that answer the query. A query with problems finds nothing and says why."""
+    limit = max(1, min(limit, LARGEST_LIMIT))
+    project_ids = sorted(set(project_ids))
+    found = Found(problems=list(query.problems))
+    if found.problems or not project_ids:
+        return found
+    allowed = _Allowed(project_ids, query)
+    found.problems = allowed.problems
+    if found.problems:
+        return found
+    if not query.asks_for_words:
+        newest = allowed.newest(limit + 1) if query.conditions or query.kinds else []
+        found.hits = [SearchHit(record, 0.0, ()) for record in newest[:limit]]
+        found.more = len(newest) > limit
+        return found
+    vector = _encoded(query, found) if meaning else None
+    count = LOOKED_AT
+    while True:
+        rankings = _rankings(project_ids, query, vector, count, words=words)
+        ranked = rankings.fused()
+        kept = allowed.among([node_id for node_id, _score in ranked] + query.ids)
+        ranked = [pair for pair in ranked if pair[0] in kept and pair[0] not in query.ids]
+        if len(ranked) > limit or rankings.complete or count >= MOST_LOOKED_AT:
+            break
+        count *= 4
+    ids = [node_id for node_id in dict.fromkeys(query.ids) if node_id in kept]
+    found.more = len(ids) + len(ranked) > limit
+    ordered = [*((node_id, 1.0) for node_id in ids), *ranked][:limit]
+    found.hits = _hits(ordered, ids, rankings, project_ids)
+    return found
+
+
+def _encoded(query: Query, found: Found) -> Any | None:
+    text = " ".join([query.words, *query.phrases]).strip()
+    if not text:
+        return None
+    try:
+        return configured_encoder().encode([text])[0]
+    except EncoderUnavailable as error:
+        log.warning("Search by words alone: %s", error)
+        found.notes.append(str(error))
+        return None
+
+
+def _rankings(
+    project_ids: list[int], query: Query, vector: Any | None, count: int, *, words: bool
+) -> _Rankings:
+    terms = query_terms(query.words)[:MOST_TERMS]
+    without = [term for text in query.without for term in query_terms(text)]
+    phrases = [phrase for phrase in query.phrases if query_terms(phrase)]
+    telling = [term for term in terms if not term.is_common] or terms
+    found: dict[str, list[str]] = {}
+    if words and (terms or phrases):
+        found |= _by_words(project_ids, query.words, telling, phrases, without, count)
+    nearest = _nearest(project_ids, vector, count) if vector is not None else {}
+    if phrases or without:
+        # What must or must not stand in a text is the index's to say, of what meaning finds too.
+        must = all_matching(project_ids, phrases, without, nearest)
+        nearest = {node_id: hit for node_id, hit in nearest.items() if node_id in must}
+    found[MEANING] = list(nearest)
+    complete = all(len(ranked) < count for why, ranked in found.items() if why != MEANING)
+    return _Rankings(found, nearest, complete and len(nearest) < count)
+
+
+def _by_words(
+    project_ids: list[int],
+    text: str,
+    terms: Sequence[Term],
+    phrases: Sequence[str],
+    without: Sequence[Term],
+    count: int,
+) -> dict[str, list[str]]:
+    found = {}
+    every = fulltext.all_of(terms, phrases, without)
+    found[WORDS] = fulltext.matching(every, project_ids, count)
+    if 1 < len(query_terms(text)) <= LONGEST_PHRASE and not phrases:
+        together = fulltext.all_of((), [text], without)
+        found[PHRASE] = fulltext.matching(together, project_ids, count)
+    if len(terms) > 1 and not phrases and not without:
+        found["any"] = fulltext.matching(fulltext.any_of(terms), project_ids, count)
+    return found
+
+
+def all_matching(
+    project_ids: list[int], phrases: Sequence[str], without: Sequence[Term], nearest: Iterable[str]
+) -> set[str]:
+    """Of these node ids, those whose text has the phrases and none of the words `without`."""
+    kept = set(nearest)
+    if phrases:
+        kept &= set(fulltext.matching(fulltext.all_of((), phrases), project_ids, MOST_LOOKED_AT))
+    if without:
+        kept -= set(fulltext.matching(fulltext.any_of(without), project_ids, MOST_LOOKED_AT))
+    return kept
+
+
+def _nearest(project_ids: list[int], vector: Any, count: int) -> dict[str, Hit]:
+    """By the best of a record's own vector and its passages, best first."""
+    best: dict[str, Hit] = {}
+    for vectors in (passage_vectors(project_ids), record_vectors(project_ids)):
+        for hit in vectors.top(vector, project_ids, count, at_least=LEAST_COSINE):
+            if hit.node_id not in best or hit.score > best[hit.node_id].score:
+                best[hit.node_id] = hit
+    ranked = sorted(best.values(), key=lambda hit: (-hit.score, hit.node_id))[:count]
+    return {hit.node_id: hit for hit in ranked}
+
+
+class _Allowed:
+    """Which records the filters of a query let through: each kind's own FilterSet, with its rule of what is active."""
+
+    def __init__(self, project_ids: list[int], query: Query) -> None:
+        self._project_ids = project_ids
+        self._asked: dict[str, Any] = {}
+        told: list[str] = []
+        for kind in query.searched_kinds():
+            asked = query.parameters_for(kind)
+            problems = self._filters(kind, asked).problems
+            if problems:  # a status that only another kind knows
+                told += [f"{field}: {' '.join(texts)}" for field, texts in problems.items()]
+            else:
+                self._asked[kind.name] = asked
+        self.problems = [] if self._asked else list(dict.fromkeys(told))
+
+    def _filters(self, kind: Kind, asked: Any, keys: Collection[Any] | None = None) -> Any:
+        rows = kind.model.objects.filter(project_id__in=self._project_ids)
+        if keys is not None:
+            rows = rows.filter(pk__in=keys)
+        only = self._project_ids[0] if len(self._project_ids) == 1 else None
+        return kind.filterset(asked, queryset=rows, project_id=only)
+
+    def among(self, node_ids: Iterable[str]) -> set[str]:
+        """Those of the node ids that pass: one query a kind."""
+        passed: set[str] = set()
+        for name, keys in group_by_kind(dict.fromkeys(node_ids)).items():
+            if name in self._asked:
+                kind = kind_named(name)
+                rows = self._filters(kind, self._asked[name], keys).rows().order_by()
+                passed.update(kind.node_id(key) for key in rows.values_list("pk", flat=True))
+        return passed
+
+    def newest(self, limit: int) -> list[Any]:
+        """Without words: the newest that pass, of all kinds together."""
+        found: list[tuple[Any, Any]] = []
+        for name, asked in self._asked.items():
+            kind = kind_named(name)
+            rows = self._filters(kind, asked).rows().select_related("project", *kind.select)
+            found += [(getattr(one, kind.when), one) for one in rows.order_by(f"-{kind.when}", "-pk")[:limit]]
+        found.sort(key=lambda pair: pair[0], reverse=True)
+        return [record for _when, record in found[:limit]]
+
+
+def _hits(
+    ordered: Sequence[tuple[str, float]], ids: Sequence[str], rankings: _Rankings, project_ids: list[int]
+) -> list[SearchHit]:
+    records = records_by_node_id([node_id for node_id, _score in ordered], project_ids)
+    nearest = {node_id: hit for node_id, hit in rankings.nearest.items() if node_id in records}
+    places = _places(nearest)
+    whys: dict[str, list[str]] = defaultdict(list)
+    for why, ranked in rankings.by_why.items():
+        for node_id in ranked:
+            name = WORDS if why == "any" else why
+            if node_id in records and name not in whys[node_id]:
+                whys[node_id].append(name)
+    hits = []
+    for node_id, score in ordered:
+        if node_id in records:
+            hit = nearest.get(node_id)
+            hits.append(
+                SearchHit(
+                    records[node_id],
+                    score,
+                    (ID,) if node_id in ids else tuple(whys[node_id]),
+                    None if hit is None else hit.score,
+                    RECORD_PART if hit is None else hit.part,
+                    *places.get(node_id, (0, 0)),
+                )
+            )
+    return hits
+
+
+def _places(nearest: dict[str, Hit]) -> dict[str, tuple[int, int]]:
+    """Where in its record each best passage stands: one query for all."""
+    parts = {node_id: hit.part for node_id, hit in nearest.items() if hit.part != RECORD_PART}
+    rows = Embedding.objects.filter(
+        node_id__in=parts, part__in=set(parts.values()), model=configured_encoder().name
+    ).values_list("node_id", "part", "start", "end")
+    return {node_id: (start, end) for node_id, part, start, end in rows if parts[node_id] == part}

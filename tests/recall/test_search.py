@@ -1,0 +1,165 @@
+"""Search as people expect it, on each database: scripts, accents, identifiers, ids, phrases, filters, meaning."""
+
+from __future__ import annotations
+
+import pytest
+
+from decisions.actions import create_decision
+from patterns.actions import create_pattern
+from pitfalls.actions import create_pitfall
+from recall import search as core
+from recall.encoders import EncoderUnavailable
+from recall.excerpts import excerpt, marked
+from recall.models import SearchText
+from recall.search import search
+from recall.words import forget_words, keep_words
+from records.query_language import parse
+from records.verbs import review
+
+# MySQL's full-text index holds what is committed.
+pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+
+TEXTS = {
+    "chinese": ("使用缓存来降低延迟", "我们决定在订单服务里使用 Redis 缓存。"),
+    "japanese": ("キャッシュを使う", "注文サービスでキャッシュを使うことにした。"),
+    "korean": ("주문 서비스 캐시", "주문 서비스에서 캐시를 사용한다."),
+    "hindi": ("कैश का उपयोग", "हम ऑर्डर सेवा में कैश का उपयोग करेंगे।"),
+    "portuguese": ("Configuração do cartão de crédito", "A decisão é não guardar o número do cartão."),
+    "identifiers": (
+        "Call getUserById once",
+        "Use order_total_cents, retry-after and HTTPServer; k8s and Go only.",
+    ),
+    "stops": ("The who and the what", "How this will be: who was that for."),
+    "emoji": ("Ship it 🚀", "A rocket 🚀 for every release; 𝔘𝔫𝔦𝔠𝔬𝔡𝔢 letters."),
+    "plain": ("Serve prices from a cache", "Cache aside with Redis keeps latency low at the order service."),
+}
+
+
+@pytest.fixture
+def texts(agent, project):
+    made = {
+        name: create_decision(actor=agent, project=project, title=title, decision=text)
+        for name, (title, text) in TEXTS.items()
+    }
+    keep_words(list(made.values()))
+    return made
+
+
+def found(text, project, **options):
+    answer = search([project.pk], parse(text), **{"meaning": False, **options})
+    assert not answer.problems, answer.problems
+    return [hit.record.node_id for hit in answer.hits]
+
+
+def test_words_are_found_as_people_expect(texts, project):
+    for asked, name in {
+        "缓存": "chinese", "延迟": "chinese", "订单 服务": "chinese", "缓": "chinese",
+        "キャッシュ": "japanese", "注文": "japanese", "캐시": "korean", "कैश": "hindi", "उपयोग": "hindi",
+        "configuração": "portuguese", "configuracao": "portuguese", "CARTÃO": "portuguese", "cartao credito": "portuguese",
+        "getUserById": "identifiers", "getUser": "identifiers", "user": "identifiers", "get_user": "identifiers",
+        "order_total_cents": "identifiers", "total cents": "identifiers", "retry-after": "identifiers",
+        "retry after": "identifiers", "httpserver": "identifiers", "server": "identifiers", "k8s": "identifiers",
+        "Go": "identifiers", "who": "stops", "the what": "stops", "🚀 ship": "emoji", "𝔘𝔫𝔦𝔠𝔬𝔡𝔢": "emoji",
+        "unicode": "emoji", "aside": "plain", '"cache aside"': "plain", "service latency": "plain",
+    }.items():  # fmt: skip
+        assert found(asked, project)[:1] == [texts[name].node_id], asked
+
+
+def test_a_phrase_holds_and_a_word_may_be_left_out(texts, project):
+    assert found('"aside cache"', project) == []
+    assert texts["plain"].node_id not in found("cache -redis", project)
+    assert found("redis -aside", project) == [texts["chinese"].node_id]
+    assert found('"prices from a cache"', project) == [texts["plain"].node_id]
+
+
+def test_an_id_comes_first_and_all_the_words_before_some(texts, project):
+    one = texts["stops"].node_id
+    assert found(f"redis {one}", project)[0] == one
+    assert found(one.upper(), project) == [one]
+    assert found("dec_999999", project) == []
+    assert found("redis latency aside", project)[0] == texts["plain"].node_id
+
+
+def test_only_ones_own_projects_and_only_active_memories(texts, project, other_project, curator):
+    assert search([other_project.pk], parse("redis"), meaning=False).hits == []
+    assert search([], parse("redis"), meaning=False).hits == []
+    review([texts["plain"]], "rejected", actor=curator, reason="Wrong.")
+    assert texts["plain"].node_id not in found("aside", project)
+    assert found("aside is:hidden", project) == [texts["plain"].node_id]
+    assert found("aside is:rejected", project) == [texts["plain"].node_id]
+
+
+def test_filters_are_the_kinds_own(texts, project, agent):
+    pattern = create_pattern(
+        actor=agent, project=project, category="caching", name="Redis cache aside", confidence=0.9
+    )
+    pitfall = create_pitfall(
+        actor=agent, project=project, category="caching", title="Redis stampede", severity="critical"
+    )
+    keep_words([pattern, pitfall])
+    assert set(found("redis category:caching", project)) == {pattern.node_id, pitfall.node_id}
+    assert found("redis severity:critical,high", project) == [pitfall.node_id]
+    assert found("confidence:>0.8", project) == [pattern.node_id]
+    assert found("confidence:>0.9", project) == []
+    assert found("kind:pattern redis", project) == [pattern.node_id]
+    # A status of decisions alone: runs, which have others, are not a problem.
+    assert texts["plain"].node_id in found("redis status:accepted", project)
+    assert search([project.pk], parse("status:nonsense")).problems
+    assert search([project.pk], parse("foo:bar")).problems
+
+
+def test_meaning_finds_what_no_word_does(texts, project, monkeypatch):
+    from graph.worker import Worker
+
+    worker = Worker()
+    while worker.work_once():
+        pass
+    answer = search([project.pk], parse("speeding up price lookups by memorising results"))
+    assert answer.hits[0].record.node_id == texts["plain"].node_id
+    assert "meaning" in answer.hits[0].why
+    assert answer.hits[0].cosine > 0.3
+
+    class Missing:
+        name, dimension = "none", 384
+
+        def encode(self, texts):
+            raise EncoderUnavailable("The model is not installed.")
+
+    monkeypatch.setattr(core, "configured_encoder", Missing)
+    answer = search([project.pk], parse("aside"))
+    assert [hit.record.node_id for hit in answer.hits] == [texts["plain"].node_id]
+    assert answer.notes == ["The model is not installed."]
+
+
+def test_the_worker_keeps_the_words_and_forgets_those_of_a_record_that_is_gone(agent, project):
+    from graph.worker import Worker
+
+    decision = create_decision(actor=agent, project=project, title="Zanzibar", decision="x")
+    worker = Worker()
+    while worker.work_once():
+        pass
+    kept = SearchText.objects.get(node_id=decision.node_id)
+    assert "zanzibar" in kept.words
+    keep_words([decision])
+    assert SearchText.objects.get(node_id=decision.node_id).pk == kept.pk  # unchanged: not written
+    forget_words([decision.node_id])
+    assert not SearchText.objects.exists()
+
+
+def test_odd_queries_find_nothing_or_something_but_never_break(texts, project):
+    for asked in ('"', '""', "+-*<>()~@", "AND OR NOT NEAR", "a* ^b", "(", ")(", '"a" "b', "x\x00y", "ﷺ", "-a -b", "it's", "%", "_", "___", "NOT", "-redis", "café" * 300, "\ud800"):  # fmt: skip
+        search([project.pk], parse(asked), meaning=False)
+
+
+def test_the_words_that_were_asked_for_are_marked():
+    assert [piece.text for piece in marked("Use getUserById in the Cafés", "cafes user") if piece.marked] == [
+        "getUserById", "Cafés",
+    ]  # fmt: skip
+    assert [piece.text for piece in marked("我们使用缓存。", "缓存") if piece.marked] == ["缓存"]
+    assert "".join(piece.text for piece in marked("a <b> \ud800 c", "b")) == "a <b> \ud800 c"
+    long = "nothing here. " * 2000 + "The cache aside pattern. " + "more. " * 2000
+    pieces = excerpt(long, "cache aside")
+    assert [piece.text for piece in pieces if piece.marked] == ["cache", "aside"]
+    assert sum(len(piece.text) for piece in pieces) < 360
+    assert pieces[0].text.startswith("…")
+    assert pieces[-1].text.endswith("…")
