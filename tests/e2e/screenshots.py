@@ -61,6 +61,8 @@ def addresses(page: Page) -> dict[str, str]:
     found["decisions-filtered"] = f"{found['decisions']}?review=unreviewed&sort=oldest"
     found["decisions-wrong-filter"] = f"{found['decisions']}?status=nonsense"
     found["decisions-no-match"] = f"{found['decisions']}?q=nothingislikethis"
+    found["search"] = f"{project}search/?q=redis+cache"
+    found["search-help"] = f"{project}search/?q=redis+colour:red"
     found["history"] = f"{project}records/{node}/history/"
     found["review"] = f"{project}records/{node}/review/?state=rejected"
     found["link"] = f"{project}records/{node}/link/"
