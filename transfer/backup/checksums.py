@@ -32,10 +32,12 @@ class TableSum:
 
 
 def base_tables(connection: BaseDatabaseWrapper) -> list[str]:
-    """Every table of the database, views left out; the history of migrations comes last."""
+    """Every table of the database, views and SQLite's full-text indexes left out; migrations' history comes last."""
     with connection.cursor() as cursor:
-        found = connection.introspection.get_table_list(cursor)
-    names = sorted(table.name for table in found if table.type == "t")
+        names = {table.name for table in connection.introspection.get_table_list(cursor) if table.type == "t"}
+        if connection.vendor == "sqlite":
+            cursor.execute("SELECT name FROM pragma_table_list WHERE type IN ('virtual', 'shadow')")
+            names -= {name for (name,) in cursor.fetchall()}
     return sorted(names, key=lambda name: (name == "django_migrations", name))
 
 
