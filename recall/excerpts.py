@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import NamedTuple
 
 from recall.tokenise import query_terms, tokens_with_places
 
 LENGTH = 280
+_HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
 LEAD = 60  # characters before the first word that was asked for
 LOOKED_THROUGH = 60  # places of a word, at most: a megabyte may hold it ten thousand times
 
@@ -37,21 +39,28 @@ def marked(text: str, asked: str) -> list[Piece]:
 
 
 def excerpt(text: str, asked: str, start: int = 0, end: int = 0) -> list[Piece]:
-    """About 280 characters around the most of the words asked for, inside text[start:end] where a place is given."""
-    here = text[start:end] if end > start else text
-    at = _best_place(here, [term.whole.rstrip("_") for term in query_terms(asked) if not term.is_common])
-    first = _word_start(here, at - LEAD) if at > LEAD else 0
-    last = _word_end(here, first + LENGTH)
-    shown = " ".join(here[first:last].split())
+    """About 280 characters around the most of the words asked for: in text[start:end] where that has any, or where
+    no word of the text was asked for; Markdown headings as plain words."""
+    words = [term.whole.rstrip("_") for term in query_terms(asked) if not term.is_common]
+    first, last = (start, end) if end > start else (0, len(text))
+    at = _best_place(text[first:last], words)
+    if at is None and (first, last) != (0, len(text)):
+        at = _best_place(text, words)
+        if at is not None:
+            first, last = 0, len(text)
+    here, at = text[first:last], at or 0
+    begins = _word_start(here, at - LEAD) if at > LEAD else 0
+    ends = _word_end(here, begins + LENGTH)
+    shown = " ".join(_HEADING.sub(r"\1:", here[begins:ends]).split())
     pieces = marked(shown, asked)
-    if first > 0 or start > 0:
+    if begins > 0 or first > 0:
         pieces.insert(0, Piece("… ", False))
-    if last < len(here) or (end > start and end < len(text)):
+    if ends < len(here) or last < len(text):
         pieces.append(Piece(" …", False))
     return pieces
 
 
-def _best_place(text: str, words: Collection[str]) -> int:
+def _best_place(text: str, words: Collection[str]) -> int | None:
     """Where the window with the most different words begins. By plain search: cutting a megabyte takes a second."""
     lower = text.lower()
     places: list[tuple[int, str]] = []
@@ -63,7 +72,7 @@ def _best_place(text: str, words: Collection[str]) -> int:
             places.append((at, word))
             at = lower.find(word, at + len(word))
     places.sort()
-    best, best_count = 0, 0
+    best, best_count = None, 0
     for number, (at, _word) in enumerate(places):
         window = {word for place, word in places[number : number + 40] if place < at + LENGTH - LEAD}
         if len(window) > best_count:
