@@ -45,6 +45,7 @@ def write_project(project: Project, path: Path, *, reads: bool, say: Say = lambd
     desk = desk_name()
     partial = path.with_name(f"{path.name}.partial")
     sums = Sums()
+    project = Project.objects.get(pk=project.pk)
     try:
         with partial.open("w", encoding="utf-8", newline="\n") as file, as_at_one_moment():
             file.write(as_text(_header(project, desk)) + "\n")
