@@ -124,7 +124,10 @@ class Process:
 
     def holds_still(self, seconds=SECONDS_TO_START):
         """Wait until it has paused itself."""
-        until(lambda: self.is_paused, f"{self.name} has paused itself:\n{self.said[-3000:]}", seconds)
+        until(
+            lambda: self.is_paused or self.popen.poll() is not None, f"{self.name} has paused itself", seconds
+        )
+        assert self.popen.poll() is None, self.said[-3000:]
 
     def end(self, seconds=20.0):
         """SIGTERM, then the exit code."""

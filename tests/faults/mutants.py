@@ -100,11 +100,10 @@ MUTANTS: dict[str, Patches] = {
     "connections-never-checked": {
         "memory_site.settings": [("conn_max_age=60, conn_health_checks=True", "conn_max_age=600, conn_health_checks=False")]
     },
-    "worker-never-connects-anew": {
+    "worker-ends-with-the-database": {
         "graph.worker": [
-            ("                    close_old_connections()\n", ""),
-            ("                    connection.close()\n                    self._rest(pause, f\"the database", "                    self._rest(pause, f\"the database"),
-            ("            except Exception:  # the heartbeat must not end the wait for a database that is away\n                connection.close()\n", "            except Exception:\n                pass\n"),
+            ("                except (DatabaseAway, OperationalError, InterfaceError) as error:\n", "                except ZeroDivisionError as error:\n"),
+            ("                    log.exception(\"The worker's round failed\")\n", "                    raise\n"),
         ],
     },
     # --- The graph away ----------------------------------------------------------------------------------------

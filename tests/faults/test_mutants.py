@@ -21,15 +21,13 @@ OF_THE_WORKER = [
     ),
     (lambda desk: drills.worker_killed(desk, ["after-graph-write", "before-ack"]), ["relations-made-anew"]),
     (lambda desk: drills.stale_workers(desk, desk.start_worker()), ["lease-not-checked", "no-version-guard"]),
-    (
-        lambda desk: drills.nothing_is_locked(desk, None, "embedding"),
-        ["claims-kept-at-the-end", "works-in-a-transaction"],
-    ),
+    (lambda desk: drills.nothing_is_locked(desk, None, "embedding"), ["works-in-a-transaction"]),
+    (lambda desk: drills.nothing_is_locked(desk, None, "after-claim"), ["claims-kept-at-the-end"]),
     (
         lambda desk: drills.poison(desk, desk.start_worker()),
         ["attempts-never-counted", "a-batch-fails-together"],
     ),
-    (lambda desk: drills.database_killed(desk, 1, desk.start_worker()), ["worker-never-connects-anew"]),
+    (lambda desk: drills.database_killed(desk, 1, desk.start_worker()), ["worker-ends-with-the-database"]),
     (
         lambda desk: drills.graph_away(desk, 5, worker=desk.start_worker()),
         ["the-graphs-absence-blamed-on-records"],
