@@ -86,7 +86,7 @@ def adjust_confidence(
 @transactional
 def record_evidence(*, actor: Actor, pattern: Pattern, worked: bool, note: str = "") -> Pattern:
     """One vote from use: it worked, or it failed. Counts as a use; changes no version."""
-    verbs.check_reason(note)
+    note = verbs.checked_reason(note)
     actor.require(pattern.project_id, Capability.WRITE)
     (locked,) = verbs.lock(PATTERN, [pattern.pk])
     counts = {
@@ -129,7 +129,7 @@ def _add_evidence(pattern: Pattern, cause: Cause, *, actor: Actor, note: str = "
             pattern=pattern,
             cause=cause,
             confidence_after=pattern.confidence_score,
-            note=note.strip() or None,
+            note=verbs.checked_reason(note).strip() or None,
             actor_name=actor.name,
             source_session=actor.session or None,
             source_run=actor.run or None,

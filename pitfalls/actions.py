@@ -65,7 +65,7 @@ def change_severity(
 @transactional
 def meet_again(*, actor: Actor, pitfall: Pitfall, note: str = "") -> Pitfall:
     """It was met again. Counts; changes no version."""
-    verbs.check_reason(note)
+    note = verbs.checked_reason(note)
     actor.require(pitfall.project_id, Capability.WRITE)
     (locked,) = verbs.lock(PITFALL, [pitfall.pk])
     with writing():

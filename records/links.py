@@ -17,7 +17,7 @@ from records.actor import Actor
 from records.errors import InvalidInput, Refused
 from records.guard import writing
 from records.models import Link, Relation
-from records.verbs import check_reason, note_event
+from records.verbs import checked_reason, note_event
 
 SYMMETRICAL = (Relation.CONTRADICTS, Relation.RELATES_TO)
 
@@ -25,7 +25,7 @@ SYMMETRICAL = (Relation.CONTRADICTS, Relation.RELATES_TO)
 @transactional
 def link(source: Any, relation: str, target: Any, *, actor: Actor, reason: str = "") -> Link:
     """Assert a relation. Once said it stays once: saying it again (or, where symmetrical, reversed) changes nothing."""
-    check_reason(reason)
+    reason = checked_reason(reason)
     if relation not in Relation.values:
         raise InvalidInput(
             {"relation": [_("Must be one of: %s.") % ", ".join(Relation.values)]}, source.node_id
@@ -73,7 +73,7 @@ def link(source: Any, relation: str, target: Any, *, actor: Actor, reason: str =
 @transactional
 def unlink(made: Link, source: Any, target: Any, *, actor: Actor, reason: str = "") -> None:
     """Take a relation back; both histories keep that it was there."""
-    check_reason(reason)
+    reason = checked_reason(reason)
     actor.require(made.project_id, Capability.WRITE)
     with writing():
         taken_back, _kinds = Link.objects.filter(pk=made.pk).delete()

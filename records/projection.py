@@ -13,7 +13,7 @@ from records import marks
 from records.actor import Actor
 from records.guard import writing
 from records.models import ProjectionMark, Revision
-from records.verbs import check_reason
+from records.verbs import checked_reason
 
 CHUNK = 500
 
@@ -23,7 +23,7 @@ def retry_dead(*, actor: Actor, node_ids: Iterable[str] | None = None, reason: s
 
     One that is not given up any more is left alone.
     """
-    check_reason(reason)
+    reason = checked_reason(reason)
     dead = ProjectionMark.objects.filter(managed_by(actor), dead=True)
     if node_ids is not None:
         dead = dead.filter(node_id__in=list(node_ids))
@@ -36,7 +36,7 @@ def retry_dead(*, actor: Actor, node_ids: Iterable[str] | None = None, reason: s
 
 def project_again(node_id: str, *, actor: Actor, reason: str = "") -> bool:
     """Embed and show it anew, whatever the mark says. False where there is no such record in the actor's projects."""
-    check_reason(reason)
+    reason = checked_reason(reason)
     return bool(_ask(managed_by(actor) & Q(node_id=node_id), actor, "project_again", reason))
 
 

@@ -26,6 +26,7 @@ from records import marks
 from records.actor import Actor, SourceKind
 from records.errors import Conflict, InvalidInput, Refused, VerbError
 from records.guard import writing
+from records.hygiene.secrets import redact, redact_json
 from records.images import changed_between, image_of, seen_digest_of
 from records.kinds import Kind, kind_of
 from records.models import ProjectionMark, Record, RecordTag, ReviewState, Revision
@@ -70,7 +71,7 @@ def create(
 ) -> list[Any]:
     """Insert records. A person's are approved by their own hand; everyone else's arrive unreviewed."""
     actor.require(project.pk if project else None, capability)
-    check_reason(reason)
+    reason = checked_reason(reason)
     instances = [_new(kind, row, actor, project, review_state) for row in rows]
     for instance in instances:
         validate(instance)
@@ -130,7 +131,7 @@ def update(
     """
     if not records:
         return Outcome()
-    check_reason(reason)
+    reason = checked_reason(reason)
     kind = kind_of(records[0])
     outcome = Outcome()
     keys = sorted({record.pk for record in records})
@@ -308,11 +309,13 @@ def require_reason(reason: str) -> None:
         raise InvalidInput({"reason": [_("Say why: the next reader needs it.")]})
 
 
-def check_reason(reason: str) -> None:
+def checked_reason(reason: str) -> str:
+    """The reason or note as it is kept: a secret in it is taken out. Raises InvalidInput."""
     try:
         check_text(reason)
     except ValidationError as error:
         raise InvalidInput({"reason": error.messages}) from error
+    return redact(reason)[0]
 
 
 def validate(record: Any, columns: Iterable[str] | None = None) -> None:
@@ -342,9 +345,10 @@ def validate(record: Any, columns: Iterable[str] | None = None) -> None:
 
 
 def _clean(kind: Kind, row: Mapping[str, Any]) -> dict[str, Any]:
-    """Optional text has one empty value, NULL; tags are stripped, without repeats; a float is the decimal it shows."""
-    cleaned = dict(row)
-    for name, value in row.items():
+    """Without secrets; optional text has one empty value, NULL; tags are stripped, without repeats; a float is the
+    decimal it shows."""
+    cleaned = {name: _without_secrets(value) for name, value in row.items()}
+    for name, value in cleaned.items():
         column = kind.model._meta.get_field(name)
         if isinstance(value, str) and not value.strip() and getattr(column, "null", False):
             cleaned[name] = None
@@ -356,6 +360,17 @@ def _clean(kind: Kind, row: Mapping[str, Any]) -> dict[str, Any]:
                 list(dict.fromkeys(words)) or None if all(isinstance(w, str) for w in words) else list(value)
             )
     return cleaned
+
+
+def _without_secrets(value: Any) -> Any:
+    if isinstance(value, str):
+        return redact(value)[0]
+    if isinstance(value, dict | list):
+        try:
+            return redact_json(value)[0]
+        except RecursionError:  # refused for its depth by the column's own rule
+            return value
+    return value
 
 
 def _reload(kind: Kind, keys: Sequence[Any]) -> list[Any]:
