@@ -244,7 +244,8 @@ class Worker:
         marks.acknowledge(self._token, claims, projected=projected)
         for claim in claims:
             self._unfinished.pop(claim.pk)
-        self._done += len(claims)
+        if projected:  # else the same ones come again
+            self._done += len(claims)
 
     def _check(self) -> None:
         """Between two steps of a long batch: end if asked to, else say that we live and prolong what we hold."""

@@ -5,10 +5,13 @@ import time
 
 import pytest
 
+from decisions.actions import create_decision
 from desk.context import Desk
 from graph import connection
 from graph.queries import graph_lag
+from graph.store import GraphAway
 from graph.worker import Worker
+from records.models import ProjectionMark
 
 pytestmark = pytest.mark.django_db
 
@@ -70,6 +73,22 @@ def test_the_banner_goes_with_it(away, monkeypatch, rf, project):
     graph_lag()
     until_probed()
     assert Desk(request).notices == []
+
+
+class Away:
+    is_away, away_since = False, None
+
+    def project(self, records, gone, versions):
+        raise GraphAway("refused")
+
+
+def test_what_waits_for_the_graph_is_not_counted_as_done_each_time(agent, project):
+    create_decision(actor=agent, project=project, title="Use Redis", decision="Cache totals.")
+    worker = Worker(Away())
+    for _ in range(3):
+        worker.work_once()
+    assert ProjectionMark.objects.get().embedded_version == 1
+    assert worker._state()["done"] == 0
 
 
 def test_one_that_still_does_not_answer_stays_away_since_then(away, monkeypatch):
