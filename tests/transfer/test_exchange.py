@@ -279,6 +279,15 @@ def test_a_file_that_is_cut_off_is_refused(file):
         call_command("import_jsonl", str(file.with_name("nowhere")))
 
 
+def test_texts_of_the_greatest_size_travel_with_their_history(project, agent, tmp_path):
+    text = "ß" * (512 * 1024)
+    create_decision(actor=agent, project=project, title="Book", decision=text, rationale=text)
+    write_project(project, tmp_path / "x", reads=True)
+    empty_the_desk()
+    assert import_file(tmp_path / "x").verified
+    assert Decision.objects.get().rationale == text
+
+
 def test_another_project_of_the_name_is_not_mixed_with_it_unless_told(file, project):
     with pytest.raises(CommandError, match="There is a project shop here already"):
         call_command("import_jsonl", str(file))

@@ -16,11 +16,12 @@ from pitfalls.models import Encounter, Pitfall
 from projects.models import AgentToken, Project, User
 from records.images import plain
 from records.models import Link, Read, Revision
-from records.validation import check_json, check_time
+from records.validation import JSON_MAX_INTEGER, check_time
 from runs.kind import RUN
 from runs.models import Run
 
 MOST_TEXT = 8 * 1024 * 1024
+DEEPEST = 98  # MySQL's hundred, less what an image is around it
 NEVER = {"row_changed_at"}  # the database's own clock
 KIND_OF = {Decision: DECISION, Run: RUN}  # what a foreign key of a record may lead to
 PARENTS = (Pattern, Pitfall)
@@ -87,7 +88,7 @@ def _read(column: models.Field[Any, Any], value: Any) -> Any:
             raise ValidationError("Must be a name.")
         return value
     if isinstance(column, models.JSONField):
-        check_json(value)
+        _check_json(value)
         return value
     if isinstance(column, models.CharField | models.TextField):
         return _text(column, value)
@@ -105,6 +106,26 @@ def _read(column: models.Field[Any, Any], value: Any) -> Any:
     number = column.to_python(value)
     column.run_validators(number)
     return number
+
+
+def _check_json(value: Any, depth: int = 0) -> None:
+    """What every database's JSON holds. Of any size: an after-image is larger than the largest text in it."""
+    if depth > DEEPEST:
+        raise ValidationError(f"Is nested deeper than {DEEPEST} levels.")
+    if isinstance(value, str):
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise ValidationError("Holds half of a character (an unpaired surrogate).") from error
+    elif isinstance(value, int) and abs(value) > JSON_MAX_INTEGER:
+        raise ValidationError("Holds a whole number of more than 64 bits.")
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            _check_json(name, depth)
+            _check_json(inner, depth + 1)
+    elif isinstance(value, list):
+        for inner in value:
+            _check_json(inner, depth + 1)
 
 
 def _text(column: models.Field[Any, Any], value: Any) -> str:
