@@ -1,5 +1,5 @@
 """Pictures of a desk on MySQL and Neo4j, with Neo4j running, stopped and started again: `python -m
-tests.e2e.graph_screenshots FOLDER`.
+tests.e2e.graph_screenshots FOLDER [--docs]`. `--docs` copies those of docs/operations.md to docs/pictures.
 
 Uses the MySQL that TEST_MYSQL_URL names (a database of its own) and a Neo4j of its own, which it stops at the end.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,12 +24,13 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.e2e.browser import ARGUMENTS
 from tests.e2e.real_desk import TOP, RealDesk, running_desk
-from tests.e2e.screenshots import LOOKS, project_address, sign_in, take
+from tests.e2e.screenshots import LOOKS, PICTURES, project_address, sign_in, take
 
 DATABASE = "memory_desk_pictures"
 NEO4J = ["--instance", "pictures"]
 NEO4J_PORT = 7693
 SECONDS = 180
+IN_DOCS = {"health-stopped-light": "health", "decisions-stopped-light": "graph-away"}
 
 
 def neo4j(verb: str) -> None:
@@ -108,7 +110,9 @@ def pictures(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    folder = parser.parse_args().folder
+    parser.add_argument("--docs", action="store_true", help="keep those of docs/operations.md")
+    arguments = parser.parse_args()
+    folder = arguments.folder
     folder.mkdir(parents=True, exist_ok=True)
     neo4j("start")
     try:
@@ -120,6 +124,9 @@ def main() -> None:
             browser.close()
     finally:
         neo4j("stop")
+    if arguments.docs:
+        for name, kept in IN_DOCS.items():
+            shutil.copyfile(folder / f"{name}.png", PICTURES / f"{kept}.png")
 
 
 def _with_a_desk(browser: Browser, data: Path, folder: Path) -> None:
