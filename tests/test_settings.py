@@ -50,7 +50,7 @@ def test_none_is_needed_and_nothing_is_open_by_default(load, tmp_path):
         ("DATABASE_URL", "sqlite:////proc/none/desk.sqlite3"),
         ("DATA_DIR", "/proc/none"), ("SECRET_KEY", "short"), ("TOKEN_PEPPER", "short"),
         ("WEB_PROCESSES", "many"), ("WEB_THREADS", "0"), ("PORT", "70000"), ("TRUSTED_PROXIES", "-1"),
-        ("SWEEP_SECONDS", "1.5"), ("DEBUG", "maybe"), ("BEHIND_TLS_PROXY", "x"), ("LOG_LEVEL", "LOUD"), ("LOG_FORMAT", "xml"),
+        ("SWEEP_SECONDS", "1.5"), ("METRICS_TOKEN", "short"), ("KEEP_RUNS_DAYS", "-1"), ("KEEP_IDEMPOTENCY_KEYS_DAYS", "0"), ("DEBUG", "maybe"), ("BEHIND_TLS_PROXY", "x"), ("LOG_LEVEL", "LOUD"), ("LOG_FORMAT", "xml"),
     ],
 )  # fmt: skip
 def test_a_bad_value_is_named(load, name, value):

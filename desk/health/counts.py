@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.db import connection
-from django.db.models import Count, Exists, F, Model, OuterRef, QuerySet
+from django.db.models import Count, Exists, F, Model, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from desk.health.database import rows_of, table_names
@@ -165,10 +165,11 @@ def count_orphans() -> dict[str, int]:
 
 
 def _naming_nobody(rows: QuerySet[Any], column: str) -> QuerySet[Any]:
-    there = ProjectionMark.objects.filter(node_id=OuterRef(column), gone=False)
-    # One that is deleted and not worked off yet is no orphan: its traces go with it.
-    due = ProjectionMark.objects.filter(node_id=OuterRef(column), next_try_at__isnull=False)
-    return rows.order_by().filter(~Exists(there), ~Exists(due))
+    # What names one that is deleted and not worked off yet is no orphan: the worker takes it away.
+    known = ProjectionMark.objects.filter(
+        Q(gone=False) | Q(next_try_at__isnull=False), node_id=OuterRef(column)
+    )
+    return rows.order_by().filter(~Exists(known))
 
 
 def count_old_vectors() -> dict[str, int]:
