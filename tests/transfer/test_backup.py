@@ -7,6 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -170,6 +172,41 @@ def test_a_database_with_records_is_replaced_only_when_told(tmp_path, tools, emp
     refused = manage("restore", folder, url=url, tmp_path=tmp_path)
     assert (refused.returncode, "--replace" in refused.stderr) == (1, True)
     done = manage("restore", folder, "--replace", url=url, tmp_path=tmp_path)
+    assert "every checksum is equal" in done.stdout, done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.database
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="its online backup is one copy")
+def test_dump_and_checksums_are_of_one_moment_while_others_write(tmp_path, tools, empty_database):
+    url, _ = empty_database
+    fill(Project.objects.create(name="Shop", slug="shop"))
+    ended = threading.Event()
+    written = []
+
+    def write_on():
+        other = connection.copy()
+        with other.cursor() as cursor:
+            while not ended.is_set():
+                cursor.execute(
+                    "INSERT INTO record_tags (node_id, kind, tag) VALUES (%s, 'x', 'x')",
+                    [f"x_{len(written)}"],
+                )
+                written.append(1)
+        other.close()
+
+    thread = threading.Thread(target=write_on)
+    thread.start()
+    try:
+        while len(written) < 50:
+            time.sleep(0.01)
+        manifest = back_up(tmp_path / "busy")
+    finally:
+        ended.set()
+        thread.join()
+    assert 50 <= manifest.tables["record_tags"].rows < len(written)
+    done = manage("restore", str(tmp_path / "busy"), url=url, tmp_path=tmp_path)
     assert "every checksum is equal" in done.stdout, done.stderr
 
 
