@@ -117,8 +117,11 @@ class RequestMetrics:
         response = self.get_response(request)
         method = request.method if request.method in METHODS else "other"
         status = f"{response.status_code // 100}xx"
-        meters().requests.labels(route_of(request), method, status).observe(time.perf_counter() - began)
-        meters().note_process()
+        try:
+            meters().requests.labels(route_of(request), method, status).observe(time.perf_counter() - began)
+            meters().note_process()
+        except Exception as error:  # no room for its file, say: what is counted must not fail what is asked
+            log.warning("A request was not counted: %s", error)
         return response
 
 

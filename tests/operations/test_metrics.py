@@ -107,6 +107,14 @@ def test_requests_are_timed_by_route_and_nothing_of_a_visitors_making_is_a_label
     assert 'le="0.25"' in text
 
 
+def test_a_request_that_cannot_be_counted_is_answered(client, monkeypatch):
+    def no_room():
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(metrics, "meters", no_room)
+    assert client.get("/healthz").status_code == 200
+
+
 def test_reads_that_were_lost_are_counted_once(scrape, agent, monkeypatch):
     from records import reads
 
