@@ -107,6 +107,18 @@ def test_requests_are_timed_by_route_and_nothing_of_a_visitors_making_is_a_label
     assert 'le="0.25"' in text
 
 
+def test_the_operations_guide_names_what_there_is(scrape, settings, agent, project):
+    settings.GRAPH_URL = "bolt://127.0.0.1:1"
+    create_decision(actor=agent, project=project, title="Use Redis", decision="x")
+    assert leases.take(WORKER + "box:1", "box:1", 60)
+    scrape()
+    ending = re.compile(r"_(bucket|count|sum|created)$")
+    there = {ending.sub("", name) for name, _labels in scrape()} - {"memory_desk_reads_lost"}
+    text = (TOP / "docs/operations.md").read_text(encoding="utf-8")
+    named = {ending.sub("", name) for name in re.findall(r"memory_desk_[a-z_]+\b", text)}
+    assert named == there
+
+
 def test_a_request_that_cannot_be_counted_is_answered(client, monkeypatch):
     def no_room():
         raise OSError(28, "No space left on device")
