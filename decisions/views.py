@@ -18,9 +18,9 @@ from decisions.imported import settle_conflict
 from decisions.kind import DECISION, OUTCOME
 from decisions.models import Decision
 from decisions.pages import conflict_context, document_facts
+from graph.pages import similar_context
 from projects.access import Capability, in_project
 from projects.models import Project
-from graph.pages import similar_context
 from records.actor import Actor
 from records.errors import Conflict, InvalidInput, Refused
 from records.pages.detail import detail_context

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from graph import connection, cypher
+from graph import connection, cypher_schema
 from graph.projector import wanted_relations
 from graph.store import Relation
 from records.kinds import Kind, graph_kinds, kind_named, parse_node_id
@@ -51,7 +51,7 @@ def measure_drift() -> Drift:
     kinds = {kind.name: KindDrift(kind) for kind in graph_kinds()}
     in_graph: dict[str, int] = {}
     after = ""
-    while page := _in_time(lambda after=after: cypher.versions_after(after, PAGE)):  # type: ignore[misc]
+    while page := _in_time(lambda after=after: cypher_schema.versions_after(after, PAGE)):  # type: ignore[misc]
         after = page[-1][0]
         for node_id, version, gone, has_vector in page:
             parsed = parse_node_id(node_id)
@@ -105,7 +105,7 @@ def _relations(placed: dict[str, int | None]) -> dict[str, tuple[int, int]]:
         for source, relation, target in wanted_relations(placed)
         if source in placed and target in placed
     )
-    there = _in_time(cypher.counts_by_relation)
+    there = _in_time(cypher_schema.counts_by_relation)
     return {
         relation.value: (said[relation.value], there.get(relation.value, 0))
         for relation in Relation

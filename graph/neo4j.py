@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from neo4j.exceptions import ClientError
 
 from graph import cypher
 from graph.offers import Offers, best_offers, edges_of_rows
-from graph.store import Edge, Node, Relation, Similar, Within
+from graph.store import Edge, Node, NoSuchNode, Similar, Within
 from graph.walk import Walk
 from records.kinds import graph_kinds
 
-# Up to this many records of a project all are compared: quicker than what the index finds of other projects.
-EXACT_UP_TO = 1500
-# The index is asked for at least this many: its own ten best of a hundred are the true ten.
+# Of a project without an index of its own, up to this many records all are compared; of a larger one, what the
+# indexes of all projects find.
+EXACT_UP_TO = 5000
+# An index is asked for at least this many: its own ten best of a hundred are the true ten.
 LEAST_ASKED = 100
+MOST_ASKED = 10_000
 SPARE = 4
+OUTCOMES = 1000
+INDEXES_KNOWN_SECONDS = 30.0
 
 
 class Neo4jGraph(Walk):
@@ -27,37 +32,56 @@ class Neo4jGraph(Walk):
     name = "neo4j"
 
     def similar_by_vector(self, vector: Any, within: Within, *, k: int = 10) -> list[Similar]:
-        wanted = [float(number) for number in np.asarray(vector, dtype=np.float32)]
+        wanted = [float(number) for number in _read(vector)]
         if len(wanted) != cypher.DIMENSION or not any(wanted):
             raise ValueError(f"The query vector is not one of {cypher.DIMENSION} numbers with a direction")
         if k < 1:
             return []
-        here, everywhere = cypher.sizes(within.project_id)
-        count = max(LEAST_ASKED, SPARE * k * everywhere // max(here, 1))
-        while here > EXACT_UP_TO and count < here:
-            found = cypher.nearest_by_index(wanted, within, k, count)
-            if len(found) >= k:
-                return _similar(found)
+        index = cypher.project_index_of(within.project_id) if _known.has(within.project_id) else None
+        count = max(LEAST_ASKED, SPARE * k)
+        if index is None:
+            here = cypher.size_of(within.project_id)
+            if here <= EXACT_UP_TO:
+                return _similar(cypher.nearest_exactly(wanted, within, k))
+        while count <= MOST_ASKED:
+            try:
+                nearest = cypher.nearest_by_index(wanted, within, k, count, index)
+            except ClientError:
+                if index is None:
+                    raise
+                _known.forget()  # dropped a moment ago
+                break
+            is_all = index is not None and nearest.seen < count
+            if len(nearest.found) >= k or is_all or nearest.worst < within.min_score:
+                return _similar(nearest.found)
             count *= SPARE
         return _similar(cypher.nearest_exactly(wanted, within, k))
 
+    def outcomes_after(self, node_ids: Sequence[str], within: Within) -> Mapping[str, list[Node]]:
+        followed: dict[str, list[Node]] = {node_id: [] for node_id in node_ids}
+        for node_id, cards in cypher.outcomes_after(node_ids, within, OUTCOMES):
+            followed[node_id] = [Node(*card) for card in cards]
+        return followed
+
     def led_to(self, status: str, within: Within, *, limit: int = 100) -> list[tuple[Node, Node]]:
-        kinds = [kind.name for kind in graph_kinds() if kind.edges_of is not None and kind.status_column]
-        outcomes = cypher.outcomes_of_type(status, kinds, within, limit)
-        everything = replace(within, relations=frozenset({Relation.LEADS_TO}), kinds=None)
-        causes = {
-            node_id: [edge.source for edge in offers.edges if edge.target == node_id]
-            for node_id, offers in self._offers(outcomes, everything, 1).items()
-        }
-        nodes = self._nodes(
-            {*outcomes, *(source for found in causes.values() for source in found)}, everything
-        )
-        return [
-            (nodes[source], nodes[outcome])
-            for outcome in outcomes
-            for source in causes[outcome]
-            if source in nodes and outcome in nodes
-        ]
+        found: list[tuple[Node, Node]] = []
+        for kind in graph_kinds():
+            if kind.edges_of is not None and kind.status_column:
+                pairs = cypher.led_to(status, kind, within, limit)
+                found += [(Node(*cause), Node(*outcome)) for cause, outcome in pairs]
+        return found
+
+    def _seen(
+        self, node_ids: Sequence[str], within: Within, per_node: int
+    ) -> tuple[dict[str, Node], dict[str, Offers]]:
+        cards, rows = cypher.seen(node_ids, within, per_node + 1)
+        return {card[0]: Node(*card) for card in cards}, best_offers(node_ids, rows, per_node)
+
+    def _likest(self, node_id: str, project_id: int, least: float, count: int) -> list[Similar]:
+        found = cypher.likest(node_id, project_id, least, count)
+        if found is None:
+            raise NoSuchNode(node_id)
+        return _similar(found)
 
     def _vector(self, node_id: str) -> Any | None:
         return cypher.vector_of(node_id)
@@ -70,6 +94,31 @@ class Neo4jGraph(Walk):
 
     def _nodes(self, node_ids: Iterable[str], within: Within) -> dict[str, Node]:
         return {row[0]: Node(*row) for row in cypher.cards(node_ids, within)}
+
+
+class _ProjectIndexes:
+    """Which projects have a vector index of their own, asked anew every half minute."""
+
+    def __init__(self) -> None:
+        self._projects: frozenset[int] = frozenset()
+        self._asked_until = 0.0
+
+    def has(self, project_id: int) -> bool:
+        if time.monotonic() >= self._asked_until:
+            self._projects = frozenset(cypher.project_indexes())
+            self._asked_until = time.monotonic() + INDEXES_KNOWN_SECONDS
+        return project_id in self._projects
+
+    def forget(self) -> None:
+        self._asked_until = 0.0
+
+
+_known = _ProjectIndexes()
+
+
+def _read(vector: Any) -> Any:
+    given = isinstance(vector, bytes | bytearray | memoryview)
+    return np.frombuffer(vector, dtype="<f4") if given else np.asarray(vector, dtype=np.float32)
 
 
 def _similar(rows: Iterable[tuple[Any, ...]]) -> list[Similar]:

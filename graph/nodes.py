@@ -21,11 +21,11 @@ from neomodel import (
 )
 from neomodel.properties import Property
 
-from graph import connection, cypher
+from graph import connection, cypher, cypher_schema
 from records.kinds import Kind, graph_kinds
 
-# The first whose vector indexes can be told not to quantise.
-LEAST_SERVER = (5, 18)
+# The first that sets labels named by a value; its vector indexes can be told not to quantise (since 5.18).
+LEAST_SERVER = (5, 26)
 ONLINE_SECONDS = 300
 
 
@@ -82,31 +82,46 @@ def _property(kind: Kind, name: str, blank: Any) -> Property[Any]:
 
 def check_server() -> str:
     """`5.26.12 community`; SchemaProblem where that server cannot do it."""
-    version, edition = cypher.server()
+    version, edition = cypher_schema.server()
     numbers = tuple(int(part) for part in version.split("-")[0].split(".")[:2] if part.isdecimal())
     if numbers < LEAST_SERVER:
         raise SchemaProblem(
             f"This is Neo4j {version}; Memory Desk needs {'.'.join(map(str, LEAST_SERVER))} or newer,"
-            " for vector indexes that are not quantised. Tested with 5.26."
+            " whose vector indexes need not be quantised. Tested with 5.26."
         )
     return f"{version} {edition}"
 
 
 def install_schema() -> None:
     """Constraints and indexes, where they are missing; returns when all are online."""
-    db.set_connection(driver=connection.driver())
-    for cls in (Record, *node_classes()):
-        db.install_labels(cls, stdout=io.StringIO())
-    for kind in graph_kinds():
-        db.cypher_query(cypher.create_vector_index(kind))
-    db.cypher_query(cypher.AWAIT_INDEXES, {"seconds": ONLINE_SECONDS})
+    create_schema()
+    db.cypher_query(cypher_schema.AWAIT_INDEXES, {"seconds": ONLINE_SECONDS})
     if problems := schema_problems():
         raise SchemaProblem("; ".join(problems))
 
 
+def create_schema() -> None:
+    """The same without waiting: indexes of a graph that has records are filled for a while."""
+    db.set_connection(driver=connection.driver())
+    for cls in (Record, *node_classes()):
+        db.install_labels(cls, stdout=io.StringIO())
+    for kind in graph_kinds():
+        db.cypher_query(cypher_schema.create_vector_index(kind))
+        if kind.edges_of is not None and kind.status_column:
+            db.cypher_query(cypher_schema.create_state_index(kind))
+
+
+def vector_indexes() -> list[str]:
+    """Of kinds and of projects, by name."""
+    projects = map(cypher.project_index_of, cypher.all_project_indexes())
+    return [*map(cypher.vector_index_of, graph_kinds()), *projects]
+
+
 def schema_problems() -> list[str]:
     """What is missing, not online, or made otherwise than the desk needs it."""
-    found = {row[0]: row for row in connection.fetch(cypher.INDEXES, {}, seconds=connection.WRITE_SECONDS)}
+    found = {
+        row[0]: row for row in connection.fetch(cypher_schema.INDEXES, {}, seconds=connection.WRITE_SECONDS)
+    }
     problems = [f"index {name} is {row[1]}" for name, row in found.items() if row[1] != "ONLINE"]
     unique = {(tuple(row[3] or ()), tuple(row[4] or ())) for row in found.values()}
     for label in ("Record", *(cypher.label_of(kind) for kind in graph_kinds())):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graph import connection, cypher, failpoints
+from graph import connection, cypher, cypher_writes, failpoints
 from graph.offers import Row
 from graph.store import Relation
 from recall.models import Embedding, Similarity
@@ -80,13 +80,13 @@ class Neo4jProjector:
         # In the graph's own thread: nothing here may ask the database.
         def work(tx: Transaction) -> list[str]:
             if tombs:
-                cypher.entomb(tx, tombs)
+                cypher_writes.entomb(tx, tombs)
             kept: dict[str, str | None] = {}
             for kind, some in rows.items():
-                kept |= cypher.put_nodes(tx, kind, some)
+                kept |= cypher_writes.put_nodes(tx, kind, some)
             changed = [node_id for node_id, made in kept.items() if made != made_of.get(node_id)]
-            cypher.drop_vectors(tx, [node_id for node_id in changed if node_id not in made_of])
-            cypher.put_vectors(tx, [vectors[node_id] for node_id in changed if node_id in vectors])
+            cypher_writes.drop_vectors(tx, [node_id for node_id in changed if node_id not in made_of])
+            cypher_writes.put_vectors(tx, [vectors[node_id] for node_id in changed if node_id in vectors])
             return [node_id for node_id in changed if node_id in made_of and node_id not in vectors]
 
         # A vector travels only where the node has another: what changed is known after the first write.
@@ -147,7 +147,7 @@ def wanted_relations(placed: Mapping[str, int | None]) -> Relations:
 
 
 def _bring_to(tx: Transaction, nodes: Sequence[str], wanted: Relations) -> None:
-    present = cypher.relations_of(tx, nodes)
+    present = cypher_writes.relations_of(tx, nodes)
     for relation in Relation:
         gone = [
             {"source": source, "target": target}
@@ -160,9 +160,9 @@ def _bring_to(tx: Transaction, nodes: Sequence[str], wanted: Relations) -> None:
             if kind == relation.value and not _is_there(present, (source, kind, target), score)
         ]
         if gone:
-            cypher.drop_relations(tx, relation, gone)
+            cypher_writes.drop_relations(tx, relation, gone)
         if new:
-            cypher.put_relations(tx, relation, new)
+            cypher_writes.put_relations(tx, relation, new)
 
 
 def _is_there(present: Relations, key: Key, score: float | None) -> bool:

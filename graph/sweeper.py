@@ -25,6 +25,8 @@ PURGE_LOOK_SECONDS = 60.0
 SILENT_WORKERS_KEPT = timedelta(days=1)  # on the health page
 LEASE_SECONDS = 60.0
 LOOK_SECONDS = 1.0
+INDEXES = "project indexes"
+INDEX_LOOK_SECONDS = 600.0
 
 
 class Sweeper(threading.Thread):
@@ -36,12 +38,14 @@ class Sweeper(threading.Thread):
         self._stopping = threading.Event()
         self._sweeping = False
         self._look_for_purge_at = 0.0
+        self._look_for_indexes_at = time.monotonic() + INDEX_LOOK_SECONDS / 10
 
     def run(self) -> None:
         while not self._stopping.wait(LOOK_SECONDS):
             try:
                 self.sweep_if_due()
                 self.purge_if_due()
+                self.index_if_due()
             except (
                 Exception
             ):  # the database is away, or one table's rows are refused: the next round tries again
@@ -86,6 +90,26 @@ class Sweeper(threading.Thread):
         leases.give_back(
             PURGE, self._holder, {"purged_at": timezone.now().isoformat(), "gone": gone, "all": everything}
         )
+        return True
+
+    def index_if_due(self) -> bool:
+        """A vector index for each project that has become large, in a graph that has some."""
+        if not settings.GRAPH_URL or time.monotonic() < self._look_for_indexes_at:
+            return False
+        self._look_for_indexes_at = time.monotonic() + INDEX_LOOK_SECONDS
+        if not leases.take(INDEXES, self._holder, LEASE_SECONDS):
+            return False
+        from graph.project_indexes import bring_project_indexes
+        from graph.store import GraphAway
+
+        try:
+            made, dropped = bring_project_indexes()
+        except GraphAway:
+            return False
+        finally:
+            leases.give_back(INDEXES, self._holder)
+        if made or dropped:
+            log.info("vector indexes of projects: %d made, %d dropped", len(made), len(dropped))
         return True
 
     def keep(self) -> None:

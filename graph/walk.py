@@ -56,16 +56,19 @@ class Walk(ABC):
         self, node_id: str, within: Within, *, depth: int = 1, cap: int = 30, known: Collection[str] = ()
     ) -> Neighbourhood:
         known = set(known)
-        center = self._node(node_id, within.project_id)
         look = self.look + len(known)
         hops, reached = {node_id: 0}, {node_id}
-        frontier, read = [node_id], dict[str, Offers]()
+        frontier = [node_id]
+        read, cards = dict[str, Offers](), dict[str, Node]()
         left: set[str] = set()
         at_least = False
         room = cap - (node_id not in known)
         for hop in range(1, depth + 1):
-            offered = self._offers(frontier, within, look)
+            there, offered = self._seen(frontier, within, look)
+            if hop == 1 and node_id not in there:
+                raise NoSuchNode(node_id)
             read |= offered
+            cards |= there
             at_least |= any(offers.cut for offers in offered.values())
             ranked = [other for other in _best_first(offered) if other not in reached]
             fresh = [other for other in ranked if other not in known]
@@ -78,9 +81,9 @@ class Walk(ABC):
                 at_least |= bool(frontier)
                 break
         new = [other for other in hops if other not in known]
-        read |= self._offers([other for other in new if other not in read], within, look)
-        cards = self._nodes([other for other in new if other != node_id], replace(within, hidden=True))
-        cards[node_id] = center
+        there, offered = self._seen([other for other in new if other not in read], within, look)
+        read |= offered
+        cards |= there
         shown = {other: cards[other] for other in new if other in cards}
         nodes = [
             replace(node, hop=hops[other], degree=min(self.look, _degree(other, read[other])))
@@ -89,30 +92,44 @@ class Walk(ABC):
         return Neighbourhood(
             center=node_id,
             nodes=nodes,
-            edges=self._edges(list(shown), known - shown.keys(), within),
+            edges=self._edges(list(shown), known - shown.keys(), read, within),
             total=len(nodes) + len(left),
             truncated=at_least or bool(left),
             at_least=at_least,
         )
 
+    def _seen(
+        self, node_ids: Sequence[str], within: Within, per_node: int
+    ) -> tuple[dict[str, Node], dict[str, Offers]]:
+        """These nodes of the project, whatever their state, and what each offers."""
+        nodes = self._nodes(node_ids, Within(project_id=within.project_id, hidden=True))
+        return nodes, self._offers(list(nodes), within, per_node) | {
+            node_id: Offers() for node_id in node_ids if node_id not in nodes
+        }
+
     def similar(self, node_id: str, within: Within, *, k: int = 10) -> list[Similar]:
-        self._node(node_id, within.project_id)
-        alike = replace(within, relations=frozenset({Relation.SIMILAR_TO}))
         # The list that is kept, whatever it holds: where it is full, hidden records and other kinds took places in it.
-        everything = replace(alike, kinds=None, hidden=True, min_score=min(within.min_score, LEAST_COSINE))
-        kept = self._offers([node_id], everything, KEPT)[node_id].edges
-        found = self._shown(
-            [edge for edge in kept if (edge.score or 0.0) >= within.min_score], node_id, within
-        )
+        least = min(within.min_score, LEAST_COSINE)
+        kept = self._likest(node_id, within.project_id, least, KEPT)
+        found = [one for one in kept if one.score >= within.min_score and _is_shown(one.node, within)]
         if len(found) >= k or (len(kept) < KEPT and within.min_score >= LEAST_COSINE):
             return found[:k]
         vector = self._vector(node_id)
         if vector is None:
-            return self._shown(self._offers([node_id], alike, k)[node_id].edges, node_id, within)
+            alike = replace(within, relations=frozenset({Relation.SIMILAR_TO}))
+            return self._scored(self._offers([node_id], alike, k)[node_id].edges, node_id, within)
         nearest = self.similar_by_vector(vector, within, k=k + 1)
         return [similar for similar in nearest if similar.node.id != node_id][:k]
 
-    def _shown(self, edges: Iterable[Edge], node_id: str, within: Within) -> list[Similar]:
+    def _likest(self, node_id: str, project_id: int, least: float, count: int) -> list[Similar]:
+        """Of the likenesses that are kept the best, whatever the state of the other end."""
+        self._node(node_id, project_id)
+        every = Within(
+            project_id=project_id, relations=frozenset({Relation.SIMILAR_TO}), min_score=least, hidden=True
+        )
+        return self._scored(self._offers([node_id], every, count)[node_id].edges, node_id, every)
+
+    def _scored(self, edges: Iterable[Edge], node_id: str, within: Within) -> list[Similar]:
         scores = {edge.other(node_id): edge.score or 0.0 for edge in edges}
         nodes = self._nodes(scores, within)
         return [Similar(nodes[other], score) for other, score in scores.items() if other in nodes]
@@ -156,13 +173,27 @@ class Walk(ABC):
         nodes = self._nodes(ids, replace(within, kinds=None, hidden=True))
         return Path([replace(nodes[node_id], hop=hop) for hop, node_id in enumerate(ids)], edges)
 
-    def _edges(self, new: list[str], known: set[str], within: Within) -> list[Edge]:
+    def _edges(
+        self, new: list[str], known: set[str], read: Mapping[str, Offers], within: Within
+    ) -> list[Edge]:
         """Every edge between a new node and a new or known one, whether or not it is among the best of its ends."""
-        found = self._edges_among(new, sorted(known), within)
-        ends = {end for edge in found for end in (edge.source, edge.target)} - set(new)
-        # `known` is what the caller says; only records of this project count.
-        there = self._nodes(ends, Within(project_id=within.project_id, hidden=True)).keys() | set(new)
-        return [edge for edge in found if edge.source in there and edge.target in there]
+        if known:
+            found = self._edges_among(new, sorted(known), within)
+            ends = {end for edge in found for end in (edge.source, edge.target)} - set(new)
+            # `known` is what the caller says; only records of this project count.
+            there = self._nodes(ends, Within(project_id=within.project_id, hidden=True)).keys() | set(new)
+            return [edge for edge in found if edge.source in there and edge.target in there]
+        # Of an edge that one end did not offer the other end did, unless both have more than they offered.
+        here = set(new)
+        edges = {
+            edge: None
+            for node_id in new
+            for edge in read[node_id].edges
+            if edge.source in here and edge.target in here
+        }
+        cut = [node_id for node_id in new if read[node_id].cut]
+        edges |= dict.fromkeys(self._edges_among(cut, new, within))
+        return sorted(_once(edges), key=lambda edge: edge.order)
 
     def _node(self, node_id: str, project_id: int) -> Node:
         """The record, whatever its state."""
@@ -182,6 +213,20 @@ def _best_first(offered: dict[str, Offers]) -> list[str]:
             if other not in ranks or rank < ranks[other]:
                 ranks[other] = rank
     return sorted(ranks, key=ranks.__getitem__)
+
+
+def _is_shown(node: Node, within: Within) -> bool:
+    return (within.hidden or node.active) and (within.kinds is None or node.kind in within.kinds)
+
+
+def _once(edges: Iterable[Edge]) -> Iterable[Edge]:
+    """Each relation once; of a likeness read from both ends with two scores the greater."""
+    best: dict[tuple[str, str, Relation], Edge] = {}
+    for edge in edges:
+        key = (edge.source, edge.target, edge.relation)
+        if key not in best or (edge.score or 0.0) > (best[key].score or 0.0):
+            best[key] = edge
+    return best.values()
 
 
 def _degree(node_id: str, offers: Offers) -> int:

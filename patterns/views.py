@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
+from graph.pages import similar_context
 from patterns import actions, queries
 from patterns.confidence import posterior_interval
 from patterns.filters import PatternFilterSet
@@ -19,7 +20,6 @@ from patterns.kind import PATTERN
 from patterns.models import Pattern
 from projects.access import Capability, in_project
 from projects.models import Project
-from graph.pages import similar_context
 from records.actor import Actor
 from records.pages.detail import detail_context
 from records.pages.editing import expected_version, form_page, posted

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
+from graph.pages import similar_context
 from pitfalls import actions, queries
 from pitfalls.filters import PitfallFilterSet
 from pitfalls.forms import EncounterForm, PitfallForm, SeverityForm
@@ -18,7 +19,6 @@ from pitfalls.kind import PITFALL
 from pitfalls.models import Pitfall
 from projects.access import Capability, in_project
 from projects.models import Project
-from graph.pages import similar_context
 from records.actor import Actor
 from records.pages.detail import detail_context
 from records.pages.editing import expected_version, form_page, posted

@@ -7,9 +7,9 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
+from graph.pages import similar_context
 from projects.access import in_project
 from projects.models import Project
-from graph.pages import similar_context
 from records.pages.detail import detail_context
 from records.pages.listing import list_page
 from records.pages.rows import rows_of

@@ -29,6 +29,18 @@ def shown_graph(db, clean_graph):  # noqa: F811
             self._show()
             return super()._offers(node_ids, within, per_node)
 
+        def _seen(self, node_ids, within, per_node):
+            self._show()
+            return super()._seen(node_ids, within, per_node)
+
+        def _likest(self, node_id, project_id, least, count):
+            self._show()
+            return super()._likest(node_id, project_id, least, count)
+
+        def outcomes_after(self, node_ids, within):
+            self._show()
+            return super().outcomes_after(node_ids, within)
+
         def similar_by_vector(self, vector, within, *, k=10):
             self._show()
             return super().similar_by_vector(vector, within, k=k)

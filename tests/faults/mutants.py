@@ -35,7 +35,7 @@ MUTANTS: dict[str, Patches] = {
         ],
     },
     "relations-made-anew": {
-        "graph.cypher": [("MERGE (a)-[r:{_types([relation])}]->(b)", "CREATE (a)-[r:{_types([relation])}]->(b)")],
+        "graph.cypher_writes": [("MERGE (a)-[r:{types_of([relation])}]->(b)", "CREATE (a)-[r:{types_of([relation])}]->(b)")],
         "graph.projector": [("    return key in present and ", "    return False and ")],
     },
     "lease-not-checked": {
@@ -44,7 +44,7 @@ MUTANTS: dict[str, Patches] = {
         ]
     },
     "no-version-guard": {
-        "graph.cypher": [
+        "graph.cypher_writes": [
             (
                 "coalesce(n.version, -1) < row.version OR (n.version = row.version AND n.gone IS NULL) AS wanted",
                 "true AS wanted",

@@ -60,14 +60,14 @@ def graph_schema(graph_address):
 @pytest.fixture
 def clean_graph(graph_schema, db, monkeypatch, settings, graph_address):
     """Neo4j without the records that this test made, before it and after it. Ids of a rolled-back test come again."""
-    from graph import connection, cypher
+    from graph import connection, cypher_writes
 
     settings.GRAPH_URL = graph_address
     connection.forget_connection()
 
     def empty():
         connection.breaker.succeeded()
-        while connection.write(lambda tx: cypher.delete_some(tx, 2000)):
+        while connection.write(lambda tx: cypher_writes.delete_some(tx, 2000)):
             pass
 
     empty()

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from decisions.actions import create_decision
 from desk.health import counts, projection
 from desk.health.findings import Level
-from graph import connection, cypher
+from graph import connection, cypher_writes
 from graph.worker import Worker
 from records import leases
 from records.actor import Actor
@@ -45,7 +45,7 @@ def test_a_graph_that_shows_everything_does_not_differ(shown):
 
 def test_each_difference_is_counted_in_its_project(shown, project, other_project):
     first, second, elsewhere = shown
-    connection.write(lambda tx: cypher.delete_nodes(tx, [first.node_id, elsewhere.node_id]))
+    connection.write(lambda tx: cypher_writes.delete_nodes(tx, [first.node_id, elsewhere.node_id]))
     ProjectionMark.objects.filter(node_id=second.node_id).update(wanted_version=7)
     connection.write(
         lambda tx: tx.run(

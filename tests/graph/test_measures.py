@@ -4,16 +4,16 @@ from contextlib import suppress
 
 import pytest
 
-from graph import connection, cypher, nodes
+from graph import connection, cypher_schema, nodes
 
 
 @pytest.mark.parametrize(
     "measure",
     [
-        cypher.counts_by_kind,
-        cypher.counts_by_relation,
-        cypher.server,
-        lambda: cypher.versions_after("", 10),
+        cypher_schema.counts_by_kind,
+        cypher_schema.counts_by_relation,
+        cypher_schema.server,
+        lambda: cypher_schema.versions_after("", 10),
         nodes.schema_problems,
     ],
 )
@@ -24,7 +24,7 @@ def test_a_measure_has_the_time_of_the_worker(monkeypatch, measure):
         given.append(seconds)
         return [("5.26", "community")]
 
-    monkeypatch.setattr(cypher, "fetch", fetch)
+    monkeypatch.setattr(cypher_schema, "fetch", fetch)
     monkeypatch.setattr(connection, "fetch", lambda *a, **named: fetch(*a, **named) and [])
     with suppress(ValueError, IndexError):  # the rows are not those of this measure
         measure()

@@ -10,7 +10,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from decisions.actions import create_decision
-from graph import claims, connection, cypher
+from graph import claims, connection, cypher_schema
 from graph.queries import graph_lag, graph_store
 from graph.store import GraphAway, NoSuchNode, Within
 from graph.worker import Worker
@@ -86,7 +86,7 @@ def test_writes_are_embedded_and_acknowledged_and_the_graph_drains_when_it_is_ba
     point_to(settings, graph_address)
     worker.work_once()
     assert not ProjectionMark.objects.exclude(next_try_at=None).exists()
-    assert cypher.counts_by_kind() == {"decision": 3}
+    assert cypher_schema.counts_by_kind() == {"decision": 3}
     assert graph_store().neighbourhood(records[0].node_id, Within(project_id=project.pk)).total == 3
 
 

@@ -8,7 +8,7 @@ from django.core.management import call_command
 from django.db import connection as database
 
 from decisions.actions import create_decision, edit_decision, record_outcome
-from graph import connection, cypher, projector
+from graph import connection, cypher, cypher_schema, cypher_writes, projector
 from graph.neo4j import Neo4jGraph
 from graph.projector import Neo4jProjector
 from graph.relational import RelationalGraph
@@ -56,7 +56,7 @@ def test_a_write_reaches_the_graph_with_its_vector_and_relations(agent, project)
     link(first, "CONTRADICTS", second, actor=agent)
     drain()
     labels, properties = node(first.node_id)
-    assert labels == ["Decision", "Record"]
+    assert labels == ["Decision", f"Project{project.pk}", "Record"]
     assert (properties["title"], properties["project_id"], properties["active"]) == (
         "Use Redis 0",
         project.pk,
@@ -120,7 +120,7 @@ def test_a_stale_worker_neither_overwrites_nor_revives(agent, curator, project):
         assert node(gone.node_id) == (["Record"], {"id": gone.node_id, "version": 2, "gone": True})
     assert relations() == {}
     show([gone], (), {gone.node_id: 3})  # a row of that id that was written anew
-    assert node(gone.node_id)[0] == ["Decision", "Record"]
+    assert node(gone.node_id)[0] == ["Decision", f"Project{project.pk}", "Record"]
 
 
 def test_of_many_writers_at_once_the_newest_version_stays(agent, project):
@@ -132,7 +132,7 @@ def test_of_many_writers_at_once_the_newest_version_stays(agent, project):
     kind = next(kind for kind in cypher.graph_kinds() if kind.name == "decision")
     threads = [
         threading.Thread(
-            target=connection.write, args=(lambda tx, row=row: cypher.put_nodes(tx, kind, [row]),)
+            target=connection.write, args=(lambda tx, row=row: cypher_writes.put_nodes(tx, kind, [row]),)
         )
         for row in [*rows[::-2], *rows[::2]]
     ]
@@ -154,7 +154,7 @@ def test_a_row_deleted_by_plain_sql_leaves_the_graph(agent, project):
     drain()
     assert node(first.node_id)[0] == ["Record"]
     assert relations() == {}
-    assert cypher.counts_by_kind() == {"decision": 1}
+    assert cypher_schema.counts_by_kind() == {"decision": 1}
 
 
 def test_a_neighbour_that_falls_out_of_a_full_list_leaves_the_graph_too(agent, project):
@@ -221,10 +221,10 @@ def test_a_check_counts_what_differs_and_a_rebuild_ends_it(capsys, agent, projec
     drain()
     call_command("check_graph")
     assert "Every record was compared." in capsys.readouterr().out
-    connection.write(lambda tx: cypher.delete_nodes(tx, [first.node_id]))
+    connection.write(lambda tx: cypher_writes.delete_nodes(tx, [first.node_id]))
     tx_row = [{"id": "dec_99999", "version": 1, "properties": {"kind": "decision", "project_id": project.pk}}]
     kind = next(kind for kind in cypher.graph_kinds() if kind.name == "decision")
-    connection.write(lambda tx: cypher.put_nodes(tx, kind, tx_row))
+    connection.write(lambda tx: cypher_writes.put_nodes(tx, kind, tx_row))
     with pytest.raises(CommandError, match="differs"):
         call_command("check_graph")
     said = capsys.readouterr().out
@@ -233,4 +233,4 @@ def test_a_check_counts_what_differs_and_a_rebuild_ends_it(capsys, agent, projec
     call_command("rebuild_graph")
     assert "[##############################] 2 of 2" in capsys.readouterr().out
     call_command("check_graph")
-    assert second.node_id in {row[0] for row in cypher.versions_after("", 10)}
+    assert second.node_id in {row[0] for row in cypher_schema.versions_after("", 10)}

@@ -200,7 +200,7 @@ def until(what, seconds=150):
 def test_the_commands_bring_up_a_desk_that_shows_a_plain_sql_row_in_the_graph(
     compose, tmp_path, graph_address
 ):
-    from graph import cypher
+    from graph import cypher_schema
 
     desk = Services(compose, tmp_path, graph_address)
     try:
@@ -216,7 +216,7 @@ def test_the_commands_bring_up_a_desk_that_shows_a_plain_sql_row_in_the_graph(
                 "INSERT INTO architecture_decisions (project_id, title, decision) SELECT id, 'Use Redis', 'Cache.' FROM projects",
                 database=desk.database,
             )
-            until(lambda: cypher.counts_by_kind() == {"decision": 1})
+            until(lambda: cypher_schema.counts_by_kind() == {"decision": 1})
             assert (
                 desk.run(
                     "web", ["python", "manage.py", "doctor", "--only", "graph", "--only", "worker"]

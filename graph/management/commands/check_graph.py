@@ -70,7 +70,7 @@ class Command(BaseCommand):
 
 
 def _delete(tx: Any, node_ids: list[str]) -> None:
-    from graph import cypher
+    from graph import cypher_writes
 
     if node_ids:
-        cypher.delete_nodes(tx, node_ids)
+        cypher_writes.delete_nodes(tx, node_ids)

@@ -23,13 +23,15 @@ class Command(BaseCommand):
             )
         from neo4j.exceptions import Neo4jError
 
-        from graph import cypher, nodes
+        from graph import cypher_schema, nodes
+        from graph.project_indexes import bring_project_indexes
 
         try:
             server = connection.guarded(nodes.check_server, connection.WRITE_SECONDS)
             self.stdout.write(f"Neo4j {server} at {address.uri}")
             connection.guarded(nodes.install_schema, nodes.ONLINE_SECONDS + connection.WRITE_SECONDS)
-            there = sum(cypher.counts_by_kind().values())
+            bring_project_indexes()
+            there = sum(cypher_schema.counts_by_kind().values())
         except (GraphAway, nodes.SchemaProblem, Neo4jError) as error:
             raise CommandError(f"{address.uri}: {error}") from error
         self.stdout.write("Constraints and indexes are online.")

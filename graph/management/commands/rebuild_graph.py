@@ -42,13 +42,17 @@ class Command(BaseCommand):
             leases.give_back(REBUILD, holder)
 
     def _rebuild(self, holder: str) -> None:
-        from graph import cypher, nodes
+        from graph import cypher_schema, cypher_writes, nodes
+        from graph.project_indexes import bring_project_indexes
 
         connection.guarded(nodes.check_server, connection.WRITE_SECONDS)
         connection.guarded(nodes.install_schema, nodes.ONLINE_SECONDS + connection.WRITE_SECONDS)
+        # Filled at once at the end, a vector index takes a tenth of the time, and answers several times as fast.
+        indexes = connection.guarded(nodes.vector_indexes, connection.WRITE_SECONDS)
+        connection.write(lambda tx: cypher_schema.drop_vector_indexes(tx, indexes))
         # First the marks: whoever projects from here on is later told so again by nobody, and loses nothing.
         marks.forget_projected()
-        while connection.write(lambda tx: cypher.delete_some(tx, DELETED_AT_ONCE)):
+        while connection.write(lambda tx: cypher_writes.delete_some(tx, DELETED_AT_ONCE)):
             leases.take_for_a_while(REBUILD, holder, LEASE_SECONDS)
         marks.forget_projected()
         waiting = ProjectionMark.objects.filter(dead=False, projected_version__lt=F("wanted_version"))
@@ -77,7 +81,18 @@ class Command(BaseCommand):
                 self.stdout.flush()
             if not worked and left:
                 time.sleep(0.5)  # another worker has them, or they wait for their next try
+        began = time.monotonic()
+        self.stdout.write("Filling the vector indexes …")
+        self.stdout.flush()
+        connection.guarded(nodes.create_schema, connection.WRITE_SECONDS)
+        made, _dropped = bring_project_indexes()
+        while connection.guarded(cypher_schema.indexes_being_filled, connection.WRITE_SECONDS):
+            leases.take_for_a_while(REBUILD, holder, LEASE_SECONDS)
+            time.sleep(0.5)
+        self.stdout.write(
+            f"Vector indexes filled in {time.monotonic() - began:.0f} s, {len(made)} of them of large projects."
+        )
         dead = ProjectionMark.objects.filter(dead=True).count()
         self.stdout.write(
-            f"The graph is rebuilt: {sum(cypher.counts_by_kind().values())} records, {dead} given up."
+            f"The graph is rebuilt: {sum(cypher_schema.counts_by_kind().values())} records, {dead} given up."
         )
