@@ -5,6 +5,7 @@ Where a worker must be in a certain place, a failpoint puts it there; nothing is
 
 from __future__ import annotations
 
+import itertools
 import secrets
 import signal
 import statistics
@@ -89,6 +90,7 @@ def database_killed(desk, times, ordinary, before=None):
     """
     report = Report(f"database server killed {times} times")
     agent = desk.new_project()
+    desk.drained()  # the worker is at work
     with writers(desk, agent, count=5) as writing:
         for _ in range(times):
             if before is not None:
@@ -213,9 +215,17 @@ def poison(desk, ordinary):
             )
 
         try:
-            until(
-                lambda: all(marks("next_try_at")[node_id] is None for node_id in good), "the others go on", 30
-            )
+            blamed = set()
+
+            def others_are_done():
+                blamed.update(
+                    node_id for node_id, error in marks("error").items() if error and node_id != bad
+                )
+                return all(marks("next_try_at")[node_id] is None for node_id in good)
+
+            until(others_are_done, "the others go on", 30)
+            if blamed:
+                report.problems.append(f"others were blamed with it: {sorted(blamed)}")
             until(lambda: marks("error")[bad], "its error is written down", 30)
             attempts.append(marks("attempts")[bad])
             while not marks("dead")[bad] and len(attempts) < 2 * ATTEMPTS:
@@ -487,7 +497,10 @@ def connections_killed(desk, rounds, ordinary=None):
 
 
 def calls_cut(desk, proxy, *, outcomes=False):
-    """The connection to MySQL ends at each statement of a keyed write in turn, heard or not; then the same key again."""
+    """The connection to MySQL ends at each statement of a write in turn, heard or not; then the same key again.
+
+    And so without a key: whoever is told that it failed may find it done, but never done twice.
+    """
     report = Report("a call's connection cut at each of its statements")
     agent = desk.new_project()
     decision = agent.decide("Cache order totals")
@@ -498,31 +511,33 @@ def calls_cut(desk, proxy, *, outcomes=False):
             ("decision", "/decisions", {"decision": "Cache order totals."}, "title"),
         ]
     acknowledged, failed, cuts = [], 0, 0
-    for what, path, body, named in acts:
-        for heard in (False, True):
-            statement = 0
-            while True:
-                statement += 1
-                key = secrets.token_hex(16)
-                proxy.cut_at(statement, heard=heard)
-                first = agent.send("POST", path, body | {named: key}, Idempotency_Key=key)
-                if not proxy.has_cut:  # the call has fewer statements than that
-                    proxy.cut_at(0, heard=False)
-                    break
-                cuts += 1
-                if first.status not in (200, 201):
-                    failed += 1
-                    if first.status != 503:
-                        report.problems.append(
-                            f"statement {statement} cut: answered {first.status} {first.text[:200]}"
-                        )
-                answer = agent.write("POST", path, body | {named: key}, key=key)
-                if answer.text in ("", "None"):
-                    report.problems.append(f"statement {statement} cut: the second answer is empty")
+    ways = [(keyed, heard) for keyed in (True, False) for heard in (False, True)]
+    for (what, path, body, named), (keyed, heard) in itertools.product(acts, ways):
+        for statement in range(1, 200):
+            key = secrets.token_hex(16)
+            header = {"Idempotency_Key": key} if keyed else {}
+            proxy.cut_at(statement, heard=heard)
+            answer = agent.send("POST", path, body | {named: key}, **header)
+            if not proxy.has_cut:  # the call has fewer statements than that
+                proxy.cut_at(0, heard=False)
+                if answer.status not in (200, 201) or statement < 10:
+                    report.problems.append(f"uncut at {statement}: answered {answer.status} {answer.text[:200]}")
+                break
+            cuts += 1
+            place = f"{what}, {'with a' if keyed else 'without'} key, statement {statement}"
+            if answer.status not in (200, 201):
+                failed += 1
+                if answer.status != 503:
+                    report.problems.append(f"{place}: answered {answer.status} {answer.text[:200]}")
+                if not keyed:
                     continue
+                answer = agent.write("POST", path, body | {named: key}, key=key)
+            if answer.text in ("", "None"):
+                report.problems.append(f"{place}: the answer is empty")
+            else:
                 acknowledged.append((what, key, answer.data["node_id"]))
-                if statement > 200:
-                    raise AssertionError("a call of more than 200 statements")
-    report.notes.append(f"{cuts} cuts, {failed} calls failed once")
+        else:
+            raise AssertionError("a call of more than 200 statements")
+    report.notes.append(f"{cuts} cuts, {failed} calls failed")
     report.count_writes(desk.mysql, acknowledged)
     return report
