@@ -25,8 +25,10 @@ def is_away(error: BaseException | None) -> bool:
     """True where the database did not answer, or was busy: nothing was wrong with what it was asked."""
     if isinstance(error, InterfaceError):
         return True
-    if not isinstance(error, OperationalError):
+    # The driver's own, too: closing a cursor of a lost connection raises past Django, which would wrap it.
+    if type(error).__name__ != "OperationalError":
         return False
+    assert error is not None
     return (bool(error.args) and error.args[0] in AWAY) or "locked" in str(error)
 
 

@@ -15,6 +15,14 @@ AWAY = [
     OperationalError("database is locked"),
     InterfaceError(0, ""),
 ]
+
+
+class OfTheDriver(Exception):
+    """MySQLdb.OperationalError, which is not there where SQLite alone is used."""
+
+
+OfTheDriver.__name__ = "OperationalError"
+AWAY.append(OfTheDriver(2006, ""))
 OURS = [OperationalError(1054, "Unknown column 'x'"), OperationalError("no such table: x"), ValueError("x")]
 
 
