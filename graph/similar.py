@@ -64,7 +64,7 @@ def similar_records(
 
 
 def _from_graph(record: Any, within: Within, k: int, reviewed_only: bool) -> tuple[list[SimilarRecord], str]:
-    """Asks for more, four times as many each time, while unreviewed ones take the places."""
+    """Asks for more, four times as many each time, while unreviewed ones, or some hidden just now, take the places."""
     store, count = graph_store(), k
     while True:
         hits = store.similar(record.node_id, within, k=count)
@@ -77,6 +77,6 @@ def _from_graph(record: Any, within: Within, k: int, reviewed_only: bool) -> tup
             and (within.hidden or there.is_active)
             and (not reviewed_only or there.review_state == ReviewState.APPROVED)
         ]
-        if len(found) >= k or len(hits) < count or not reviewed_only:
+        if len(found) >= k or len(hits) < count:
             return found[:k], store.name
         count *= 4
