@@ -253,10 +253,37 @@ def test_missing_tables_and_columns_are_said_and_what_changed_there_is_counted(p
     assert "work_sessions: there is no such table in the source." in report.notes
     assert Pitfall.objects.get().how_to_avoid is None
     assert report.lines["code_patterns"].left_out == 1
-    assert any("no column of this name" in problem for problem in problems)
+    assert any("no such column of whole numbers" in problem for problem in problems)
     plain_source.run("UPDATE pitfalls SET title = 'b'")
     report, _ = bring(plain_source)
     assert (report.lines["pitfalls"].changed_there, Pitfall.objects.get().title) == (1, "a")
+
+
+def test_columns_of_other_types_are_read_for_what_they_are(plain_source):
+    plain_source.run(
+        "ALTER TABLE architecture_decisions MODIFY decided_at DATE, MODIFY tags JSON,"
+        " MODIFY status ENUM('accepted', 'rejected', 'pending') DEFAULT 'accepted'",
+        "INSERT INTO architecture_decisions (project_id, title, decision, decided_at, tags, status)"
+        " VALUES (1, 'a', 'x', '2024-02-29', '[\"a\", 7]', 'rejected')",
+        "ALTER TABLE work_sessions MODIFY context JSON",
+        """INSERT INTO work_sessions (session_id, context) VALUES ('s', '{"b": [1.5, null, "é🚀"]}')""",
+        "ALTER TABLE pitfalls MODIFY id VARCHAR(36)",
+        "INSERT INTO pitfalls (id, title, category) VALUES ('x-1', 'a', 'c')",
+        "ALTER TABLE code_patterns MODIFY confidence_score DECIMAL(5,4), MODIFY id BIGINT UNSIGNED",
+        "INSERT INTO code_patterns (id, name, category, confidence_score) VALUES (5000000000, 'a', 'c', 0.8750)",
+    )
+    report, problems = bring(plain_source, zone="Asia/Tokyo")
+    decision = Decision.objects.get()
+    assert (decision.status, decision.tags, decision.decided_precision) == ("rejected", ["a", "7"], "day")
+    assert decision.decided_at == datetime(2024, 2, 29, tzinfo=UTC)  # a day is a day in every zone
+    assert WorkSession.objects.get().context == {"b": [1.5, None, "é🚀"]}
+    assert report.lines["pitfalls"].left_out == 1
+    pattern = Pattern.objects.get()
+    assert (pattern.confidence_score, pattern.pk < 2**31) == (0.875, True)
+    told = [problem for problem in problems if "pitfalls" not in problem]
+    assert told == [
+        f"code_patterns 5000000000.id: is none that a record here can have: it is pat_{pattern.pk}"
+    ]
 
 
 def test_bytes_that_are_no_text_are_shown_as_such_and_told(plain_source):

@@ -24,7 +24,7 @@ from transfer.adopt.projects import Projects
 from transfer.adopt.relations import LINKS, adopt_outcomes, adopt_relations
 from transfer.adopt.report import Line, Report
 from transfer.adopt.run_lines import adopt_runs
-from transfer.adopt.source import Source, SourceProblem, Table, row_keys
+from transfer.adopt.source import WHOLE, Source, SourceProblem, Table, row_keys
 from transfer.adopt.writer import Item, Writer
 
 LEASE, LEASE_SECONDS = "adopt", 20.0  # prolonged with every batch; a killed run is waited for so long
@@ -134,11 +134,10 @@ class _Adoption:
     def _table(self, plan: Plan, table: Table) -> None:
         line = self._counted(plan)[0]
         line.there = self.source.count(table)
-        if "id" not in table.columns:
+        if table.columns.get("id") not in WHOLE:
             line.left_out = line.there
-            self.report.tell(
-                [Problem(plan.table, "", "id", "left out: the table has no column of this name")]
-            )
+            reason = "left out: the table has no such column of whole numbers"
+            self.report.tell([Problem(plan.table, "", "id", reason)])
             return
         for name in table.columns.keys() - set(plan.reads):
             self.report.notes.append(

@@ -127,7 +127,9 @@ class Cells:
         try:
             when = datetime.fromisoformat(written)
             if when.tzinfo is None:
-                when = when.replace(tzinfo=UTC if self.types.get(name) == "timestamp" else self.zone)
+                when = when.replace(
+                    tzinfo=UTC if self.types.get(name) in ("timestamp", "date") else self.zone
+                )
             when = when.astimezone(UTC)
         except (ValueError, OverflowError):
             self.tell(name, f"is no date ({written[:40]}): left open", written)

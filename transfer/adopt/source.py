@@ -19,6 +19,7 @@ BYTES_A_BATCH = 2 * 1024 * 1024
 TABLES = ("architecture_decisions", "code_patterns", "work_sessions", "pitfalls")
 OF_A_DESK = {"django_migrations", "projection_marks"}
 TEXTS = {"char", "varchar", "tinytext", "text", "mediumtext", "longtext", "enum", "set"}
+WHOLE = {"tinyint", "smallint", "mediumint", "int", "bigint"}
 BYTES = {"binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob"}
 Row = dict[str, bytes | None]
 
@@ -135,7 +136,7 @@ class Source:
 
     def greatest(self, table: Table, column: str = "id") -> int:
         """The greatest number in the column that could name something here."""
-        if column not in table.columns:
+        if table.columns.get(column) not in WHOLE:
             return 0
         where = f"WHERE {_quoted(column)} < {2**31}"
         return int(self.ask(f"SELECT MAX({_quoted(column)}) FROM {_quoted(table.name)} {where}")[0][0] or 0)

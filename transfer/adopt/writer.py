@@ -128,7 +128,9 @@ class Writer:
             else:
                 if item.wanted is None or item.wanted in taken:
                     record.pk = new_key()
-                    if item.wanted is not None:
+                    if item.wanted is None and plan.reads:
+                        cells.tell("id", f"is none that a record here can have: it is {record.node_id}")
+                    elif item.wanted is not None:
                         batch.renamed += 1
                         cells.tell(
                             "id",

@@ -99,6 +99,10 @@ def _content(line: Line, contents: Contents) -> list[str]:
     for name, of in _references(kind, line, values):
         if of not in contents.nodes:
             wrong.append(f"{name}: {of!r} is not in the file before this line")
+    if kind == "link" and values.get("source") == values.get("target"):
+        wrong.append("fields.target: is the source itself")
+    if kind == "revision" and not wrong and _kind_name(values["node_id"]) != values["kind"]:
+        wrong.append(f"fields.kind: {values['kind']!r} is not the kind of {values['node_id']}")
     _note_people(values, contents)
     after = values.get("after")
     if isinstance(after, dict) and after.get("reviewed_by_id") is not None:
@@ -143,6 +147,11 @@ def _references(kind: str, line: Line, values: dict[str, Any]) -> list[tuple[str
         return [("of", of)]
     names = {"link": ("source", "target"), "revision": ("node_id",), "read": ()}[kind]
     return [(f"fields.{name}", values.get(name)) for name in names]
+
+
+def _kind_name(node_id: str) -> str:
+    parsed = parse_node_id(node_id)
+    return parsed[0].name if parsed else ""
 
 
 def _note_people(values: dict[str, Any], contents: Contents) -> None:

@@ -115,7 +115,12 @@ class ChildWriter:
                 "node_id", "version"
             )
         )
-        return [row for row in rows if (row.node_id, row.version) not in known]
+        kept = []
+        for row in rows:
+            if row.version is None or (row.node_id, row.version) not in known:
+                known.add((row.node_id, row.version))
+                kept.append(row)
+        return kept
 
     def _without_known_links(self, rows: list[Link]) -> list[Link]:
         known = set(
@@ -123,7 +128,8 @@ class ChildWriter:
                 "source", "relation", "target"
             )
         )
-        return [row for row in rows if (row.source, row.relation, row.target) not in known]
+        fresh = {(row.source, row.relation, row.target): row for row in rows}
+        return [row for triple, row in fresh.items() if triple not in known]
 
 
 def _names(line: Line, fields: Mapping[str, Any]) -> list[str]:

@@ -21,6 +21,11 @@ from runs.kind import RUN
 from runs.models import Run
 
 MOST_TEXT = 8 * 1024 * 1024
+INT_MOST = 2**31 - 1
+RANGES: dict[str, tuple[float, float]] = {
+    "trust": (0, 1),
+    "prior_weight": (1e-9, 1e9),
+}  # as the tables check them
 DEEPEST = 98  # MySQL's hundred, less what an image is around it
 NEVER = {"row_changed_at"}  # the database's own clock
 KIND_OF = {Decision: DECISION, Run: RUN}  # what a foreign key of a record may lead to
@@ -105,6 +110,11 @@ def _read(column: models.Field[Any, Any], value: Any) -> Any:
         )
     number = column.to_python(value)
     column.run_validators(number)
+    least, most = RANGES.get(
+        column.name, (0, INT_MOST) if isinstance(column, models.IntegerField) else (None, None)
+    )
+    if least is not None and not least <= number <= most:
+        raise ValidationError(f"Must lie between {least:g} and {most:g}.")
     return number
 
 

@@ -228,17 +228,20 @@ class _Import:
             if session.session_id != here[session.node_id]:
                 self.renaming.sessions[here[session.node_id]] = session.session_id
         wanted = {record.session_id for record in made}
-        taken = set(WorkSession.objects.filter(session_id__in=wanted).values_list("session_id", flat=True))
+        found = WorkSession.objects.filter(session_id__in=wanted).values_list("session_id", flat=True)
+        taken = {name.rstrip(" ") for name in found}  # spaces at the end tell no two apart on the servers
         for record in made:
-            if record.session_id not in taken:
-                continue
-            number = 2
-            while WorkSession.objects.filter(session_id=f"{record.session_id[:240]}#{number}").exists():
+            written = record.session_id
+            number = 1
+            while record.session_id.rstrip(" ") in taken or (
+                number > 1 and WorkSession.objects.filter(session_id=record.session_id).exists()
+            ):
                 number += 1
-            name = f"{record.session_id[:240]}#{number}"
-            self.report.notes.append(f"The session {record.session_id} is taken here: it is {name}.")
-            self.renaming.sessions[record.session_id] = name
-            record.session_id = name
+                record.session_id = f"{written[:240].rstrip(' ')}#{number}"
+            taken.add(record.session_id.rstrip(" "))
+            if number > 1:
+                self.renaming.sessions[written] = record.session_id
+                self.report.notes.append(f"The session {written} is taken here: it is {record.session_id}.")
 
     @transactional
     def _gone(self, batch: list[tuple[int, Line]]) -> int:
