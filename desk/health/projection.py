@@ -80,7 +80,9 @@ class WorkerBeat:
 def workers() -> list[WorkerBeat]:
     """Those that live, then those that fell silent within the last day without saying goodbye."""
     now = timezone.now()
-    beats = [_beat(lease, now) for lease in Lease.objects.filter(name__startswith=WORKER)[: 2 * SHOWN]]
+    found = Lease.objects.filter(name__startswith=WORKER)[: 2 * SHOWN]
+    # The lease that elects the server's own worker begins with the same word, and is nobody's heartbeat.
+    beats = [_beat(lease, now) for lease in found if lease.name == WORKER + lease.holder]
     return sorted(beats, key=lambda beat: (not beat.alive, beat.holder))
 
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 from decisions.actions import create_decision
 from desk.health import counts, projection
 from desk.health.counts import COUNT, count_now, count_orphans, last_count
+from graph import worker_thread
 from projects.models import Membership, User
 from recall.models import Embedding, Similarity
 from records import leases, marks
@@ -68,7 +69,7 @@ def a_worker(name="one", problem="", alive=True):
         "problem": problem,
     }
     Lease.objects.create(
-        name=WORKER + name, holder=f"box:{name}", until=until, beat_at=timezone.now(), state=state
+        name=f"{WORKER}box:{name}", holder=f"box:{name}", until=until, beat_at=timezone.now(), state=state
     )
 
 
@@ -345,6 +346,12 @@ def test_the_queue_is_counted_by_its_steps(settings, agent, project):
     assert queue.graph.since == first.wanted_at
     settings.GRAPH_URL = ""
     assert projection.queue().graph is None
+
+
+def test_the_lease_that_elects_the_servers_worker_is_no_worker():
+    a_worker()
+    assert leases.take(worker_thread.LEASE, "box:one", 60)
+    assert [worker.holder for worker in projection.workers()] == ["box:one"]
 
 
 def test_heartbeats_of_the_dead_are_forgotten_after_a_day():

@@ -39,7 +39,7 @@ def a_worker(name, problem="", alive=True):
     until = timezone.now() + timedelta(seconds=600 if alive else -60)
     state = {"started_at": timezone.now().isoformat(), "done": 12345, "problem": problem}
     Lease.objects.create(
-        name=WORKER + name, holder=f"box:{name}", until=until, beat_at=timezone.now(), state=state
+        name=f"{WORKER}box:{name}", holder=f"box:{name}", until=until, beat_at=timezone.now(), state=state
     )
 
 
