@@ -193,7 +193,6 @@ def until(what, seconds=150):
 
 
 @pytest.mark.graph
-@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.skipif("connection.vendor == 'sqlite'", reason="the stack is one of MySQL and Neo4j")
 @pytest.mark.usefixtures("clean_graph")
