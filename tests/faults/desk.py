@@ -197,11 +197,11 @@ class Desk:
         return done.stdout
 
     def run(self, script, **names):
-        """Run a script in a process that is kept for it; what it calls `answer`."""
+        """Run a script in a process that is kept for it, never a mutant; what it calls `answer`."""
         if self._console is None:
             self._console = subprocess.Popen(
                 [sys.executable, "-c", CONSOLE], cwd=TOP, text=True,
-                env={**self.environment, "PYTHONPATH": str(TOP)},
+                env={**self.environment, "PYTHONPATH": str(TOP), "DJANGO_SETTINGS_MODULE": "memory_site.settings"},
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             )  # fmt: skip
         given = "".join(f"{name} = {value!r}\n" for name, value in names.items())
