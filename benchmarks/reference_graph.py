@@ -26,14 +26,24 @@ SHOWN = "{0}.project_id = $project AND {0}.active"
 SIMILAR = f"""
     MATCH (n:Record {{id: $node}})-[r:SIMILAR_TO]-(m:Record) WHERE {SHOWN.format("m")} AND r.score >= 0.5
     RETURN m.id, m.kind, m.title, m.status, r.score ORDER BY r.score DESC LIMIT 10"""
+# What a page shows of a neighbourhood: the nodes, the degree of each, and the relations among them.
+ANSWER = f"""
+    UNWIND nodes AS a
+    RETURN a.id, a.kind, a.title, a.status, a.review_state,
+           COUNT {{ (a)-[]-(x:Record) WHERE {SHOWN.format("x")} }},
+           COLLECT {{ MATCH (a)-[e]->(b:Record) WHERE b IN nodes RETURN [type(e), e.score, b.id] }}"""
 ONE_HOP = f"""
     MATCH (n:Record {{id: $node}})-[r]-(m:Record) WHERE {SHOWN.format("m")}
-    RETURN m.id, m.kind, m.title, m.status, type(r), r.score ORDER BY r.score DESC LIMIT $cap"""
+    WITH n, m, max(r.score) AS score ORDER BY score DESC LIMIT $cap
+    WITH n, collect(m) AS found WITH [n] + found AS nodes {ANSWER}"""
 TWO_HOPS = f"""
     MATCH (n:Record {{id: $node}})-[r]-(m:Record) WHERE {SHOWN.format("m")}
-    WITH n, r, m ORDER BY r.score DESC LIMIT $cap
-    MATCH (m)-[s]-(o:Record) WHERE {SHOWN.format("o")}
-    RETURN m.id, m.title, m.status, type(r), r.score, o.id, o.kind, o.title, o.status, type(s), s.score LIMIT $cap"""
+    WITH n, m, max(r.score) AS score ORDER BY score DESC LIMIT $cap
+    WITH n, collect(m) AS near
+    UNWIND near AS m
+    OPTIONAL MATCH (m)-[s]-(o:Record) WHERE {SHOWN.format("o")} AND o <> n AND NOT o IN near
+    WITH n, near, o, max(s.score) AS score ORDER BY score DESC
+    WITH n, near, collect(o) AS far WITH ([n] + near + far)[..$cap] AS nodes {ANSWER}"""
 OUTCOMES = f"""
     MATCH (d:Record)-[:LEADS_TO]->(o:Outcome) WHERE d.id IN $nodes AND {SHOWN.format("o")}
     RETURN d.id, o.id, o.title, o.type, o.success_rate ORDER BY d.id, o.id"""

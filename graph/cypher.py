@@ -79,10 +79,13 @@ def best_rows(node_ids: Sequence[str], within: Within, limit: int) -> list[Row]:
     return [Row(*row) for row in fetch(statement, {**_within(within), **asked})]
 
 
-def seen(node_ids: Sequence[str], within: Within, limit: int) -> tuple[list[Card], list[Row]]:
-    """The cards of these nodes of the project, whatever their state, and the best relations of each: one statement."""
+def seen(node_ids: Sequence[str], within: Within, limit: int) -> list[tuple[Card, list[list[Any]]]]:
+    """The cards of these nodes of the project, whatever their state, each with its best relations: one statement.
+
+    A relation is [far id, 1 where it runs from there, type, score].
+    """
     if not node_ids:
-        return [], []
+        return []
     pattern, types = _walked(within.relations)
     statement = f"""
         UNWIND $nodes AS near
@@ -94,8 +97,7 @@ def seen(node_ids: Sequence[str], within: Within, limit: int) -> tuple[list[Card
             ORDER BY $ranks[type(r)], coalesce(r.score, 0.0) DESC, m.id LIMIT $limit
         }} AS best"""
     asked = {"nodes": list(node_ids), "limit": limit, "ranks": RANKS, "types": types}
-    found = fetch(statement, {**_within(within), **asked})
-    return [row[:6] for row in found], [Row(row[0], *one) for row in found for one in row[6]]
+    return [(row[:6], row[6]) for row in fetch(statement, {**_within(within), **asked})]
 
 
 def likest(node_id: str, project_id: int, least: float, limit: int) -> list[tuple[Any, ...]] | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from django.db.models import F
+from django.db import connection as db
 from django.utils import timezone
 from neo4j.exceptions import Neo4jError
 
@@ -18,6 +18,12 @@ from graph.store import GraphAway, GraphStore, Neighbourhood, Node, NoSuchNode, 
 from records import leases
 from records.models import ProjectionMark
 
+# One raw statement: every answer of the graph begins with it.
+_IS_LATE = f"""
+    SELECT EXISTS (SELECT 1 FROM {leases.Lease._meta.db_table} WHERE name = %s AND until > %s)
+        OR EXISTS (SELECT 1 FROM {ProjectionMark._meta.db_table}
+                   WHERE NOT dead AND next_try_at IS NOT NULL AND project_id = %s
+                         AND projected_version < wanted_version AND wanted_at < %s)"""
 T = TypeVar("T")
 log = logging.getLogger("memory_desk.graph")
 # What was written longer ago than this must be in an answer.
@@ -72,12 +78,9 @@ class FallbackGraph:
 
 def is_late(project_id: int) -> bool:
     """Whether Neo4j lacks what was written to the project some time ago, or is being filled anew."""
-    before = timezone.now() - timedelta(seconds=LATE_SECONDS)
-    waiting = ProjectionMark.objects.filter(
-        dead=False,
-        next_try_at__isnull=False,
-        project_id=project_id,
-        projected_version__lt=F("wanted_version"),
-    )
-    rebuilding = leases.Lease.objects.filter(name=REBUILD, until__gt=timezone.now())
-    return rebuilding.exists() or waiting.filter(wanted_at__lt=before).exists()
+    now = timezone.now()
+    stored = db.ops.adapt_datetimefield_value
+    asked = [REBUILD, stored(now), project_id, stored(now - timedelta(seconds=LATE_SECONDS))]
+    with db.cursor() as cursor:
+        cursor.execute(_IS_LATE, asked)
+        return bool(cursor.fetchone()[0])

@@ -10,7 +10,7 @@ import numpy as np
 from neo4j.exceptions import ClientError
 
 from graph import cypher
-from graph.offers import Offers, best_offers, edges_of_rows
+from graph.offers import RELATIONS, Offers, best_offers, edges_of_rows
 from graph.store import Edge, Node, NoSuchNode, Similar, Within
 from graph.walk import Walk
 from records.kinds import graph_kinds
@@ -23,7 +23,7 @@ LEAST_ASKED = 100
 MOST_ASKED = 10_000
 SPARE = 4
 OUTCOMES = 1000
-INDEXES_KNOWN_SECONDS = 30.0
+KNOWN_SECONDS = 30.0
 
 
 class Neo4jGraph(Walk):
@@ -37,12 +37,10 @@ class Neo4jGraph(Walk):
             raise ValueError(f"The query vector is not one of {cypher.DIMENSION} numbers with a direction")
         if k < 1:
             return []
-        index = cypher.project_index_of(within.project_id) if _known.has(within.project_id) else None
+        index = cypher.project_index_of(within.project_id) if _known.has_index(within.project_id) else None
         count = max(LEAST_ASKED, SPARE * k)
-        if index is None:
-            here = cypher.size_of(within.project_id)
-            if here <= EXACT_UP_TO:
-                return _similar(cypher.nearest_exactly(wanted, within, k))
+        if index is None and _known.size(within.project_id) <= EXACT_UP_TO:
+            return _similar(cypher.nearest_exactly(wanted, within, k))
         while count <= MOST_ASKED:
             try:
                 nearest = cypher.nearest_by_index(wanted, within, k, count, index)
@@ -74,8 +72,14 @@ class Neo4jGraph(Walk):
     def _seen(
         self, node_ids: Sequence[str], within: Within, per_node: int
     ) -> tuple[dict[str, Node], dict[str, Offers]]:
-        cards, rows = cypher.seen(node_ids, within, per_node + 1)
-        return {card[0]: Node(*card) for card in cards}, best_offers(node_ids, rows, per_node)
+        nodes: dict[str, Node] = {}
+        # Best first and each once: the server did what `best_offers` does to rows of tables.
+        offers = dict.fromkeys(node_ids, Offers())
+        for card, best in cypher.seen(node_ids, within, per_node + 1):
+            nodes[card[0]] = Node(*card)
+            edges = tuple(_edge(card[0], *one) for one in best[:per_node])
+            offers[card[0]] = Offers(edges, cut=len(best) > per_node)
+        return nodes, offers
 
     def _likest(self, node_id: str, project_id: int, least: float, count: int) -> list[Similar]:
         found = cypher.likest(node_id, project_id, least, count)
@@ -96,29 +100,40 @@ class Neo4jGraph(Walk):
         return {row[0]: Node(*row) for row in cypher.cards(node_ids, within)}
 
 
-class _ProjectIndexes:
-    """Which projects have a vector index of their own, asked anew every half minute."""
+class _KnownProjects:
+    """Which projects have a vector index of their own, and how large others are: asked anew every half minute."""
 
     def __init__(self) -> None:
-        self._projects: frozenset[int] = frozenset()
-        self._asked_until = 0.0
+        self._indexed: frozenset[int] = frozenset()
+        self._sizes: dict[int, int] = {}
+        self._known_until = 0.0
 
-    def has(self, project_id: int) -> bool:
-        if time.monotonic() >= self._asked_until:
-            self._projects = frozenset(cypher.project_indexes())
-            self._asked_until = time.monotonic() + INDEXES_KNOWN_SECONDS
-        return project_id in self._projects
+    def has_index(self, project_id: int) -> bool:
+        if time.monotonic() >= self._known_until:
+            self._indexed, self._sizes = frozenset(cypher.project_indexes()), {}
+            self._known_until = time.monotonic() + KNOWN_SECONDS
+        return project_id in self._indexed
+
+    def size(self, project_id: int) -> int:
+        if project_id not in self._sizes:
+            self._sizes[project_id] = cypher.size_of(project_id)
+        return self._sizes[project_id]
 
     def forget(self) -> None:
-        self._asked_until = 0.0
+        self._known_until = 0.0
 
 
-_known = _ProjectIndexes()
+_known = _KnownProjects()
 
 
 def _read(vector: Any) -> Any:
     given = isinstance(vector, bytes | bytearray | memoryview)
     return np.frombuffer(vector, dtype="<f4") if given else np.asarray(vector, dtype=np.float32)
+
+
+def _edge(near: str, far: str, direction: int, relation: str, score: float | None) -> Edge:
+    source, target = (far, near) if direction else (near, far)
+    return Edge(source, target, RELATIONS[relation], score)
 
 
 def _similar(rows: Iterable[tuple[Any, ...]]) -> list[Similar]:

@@ -65,8 +65,8 @@ def test_answers_are_exact_with_the_index_and_after_it_is_dropped(large, project
         assert answers(Neo4jGraph(), large, project, **within) == answers(
             RelationalGraph(), large, project, **within
         )
-    assert neo4j._known.has(project.pk)
-    assert not neo4j._known.has(other_project.pk)
+    assert neo4j._known.has_index(project.pk)
+    assert not neo4j._known.has_index(other_project.pk)
     connection.write(lambda tx: tx.run(cypher_schema.drop_project_index(project.pk)).consume())
     expected = answers(RelationalGraph(), large, project, min_score=-1.0)
     assert answers(Neo4jGraph(), large, project, min_score=-1.0) == expected
