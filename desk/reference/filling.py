@@ -262,7 +262,9 @@ class Filling:
             SweepWatermark.objects.update_or_create(kind=kind, defaults={"read_to": self.until})
 
     def _analyze(self) -> None:
-        """The planners' statistics, which a bulk load leaves behind."""
+        """The planners' statistics, which a bulk load leaves behind. On MySQL that would end a transaction."""
+        if connection.in_atomic_block:
+            return
         tables = [kind_named(kind).model._meta.db_table for kind in PREFIXES]
         others: list[type[models.Model]] = [
             Revision,

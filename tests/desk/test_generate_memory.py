@@ -31,7 +31,7 @@ def generate(*options, **given):
 
 @pytest.fixture
 def load(db):
-    return generate("--nodes", "300", "--encoded", "12")
+    return generate("--nodes", "150", "--encoded", "12")
 
 
 def rows(model, *columns):
@@ -39,11 +39,11 @@ def rows(model, *columns):
 
 
 def test_the_load_has_the_nodes_and_relations_that_were_asked_for(load):
-    assert sum(kind.model.objects.count() for kind in graph_kinds()) == 300
+    assert sum(kind.model.objects.count() for kind in graph_kinds()) == 150
     alike = {tuple(sorted(pair)) for pair in rows(Similarity, "source", "target") if "mem" not in str(pair)}
-    assert len(alike) + Link.objects.count() + Outcome.objects.count() == 1200
-    assert "1,200 relations of the graph" in load
-    assert Read.objects.count() == 600
+    assert len(alike) + Link.objects.count() + Outcome.objects.count() == 600
+    assert "600 relations of the graph" in load
+    assert Read.objects.count() == 300
     assert RecordTag.objects.exists()
 
 
@@ -82,11 +82,11 @@ def test_a_generated_decision_is_edited_like_any_other(load):
 
 def test_synthetic_vectors_are_told_apart_from_those_of_the_encoder(load):
     vectors = Embedding.objects.filter(part=0)
-    assert vectors.count() == 312
+    assert vectors.count() == 156
     real = vectors.exclude(content_hash__startswith="synthetic-").count()
-    assert 12 <= real < 312
+    assert 12 <= real < 156
     assert f"{real:,} by the encoder" in load
-    assert f"{312 - real:,} synthetic" in load
+    assert f"{156 - real:,} synthetic" in load
 
 
 def test_the_same_seed_gives_the_same_desk(load):
@@ -98,7 +98,7 @@ def test_the_same_seed_gives_the_same_desk(load):
         model._base_manager.all()._raw_delete("default")
     projects = list(Project.objects.values_list("slug", flat=True))
     _empty()
-    generate("--nodes", "300", "--encoded", "12")
+    generate("--nodes", "150", "--encoded", "12")
     assert said == [
         rows(Decision, "pk", "title", "decision", "decided_at"),
         rows(Embedding, "node_id", "part", "vector"),
