@@ -20,6 +20,7 @@ SERVICES = [sys.executable, str(TOP / "deploy/services/services")]
 INSTANCE = "faults"
 MACHINE_LACKS_IT = 3  # exit code of `services`
 DATABASE = "memory_desk_faults"
+CANNOT_CONVERT = 3854
 ACCOUNT = {"host": "127.0.0.1", "user": "desk", "passwd": "desk"}
 
 
@@ -128,11 +129,22 @@ class MySQL(Server):
         assert done.returncode == 0, done.stderr
         return [line.split("\t") for line in done.stdout.splitlines()]
 
+    @staticmethod
+    def _lists_connections(cursor):
+        try:
+            cursor.execute("SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID()")
+        except MySQLdb.OperationalError as error:
+            # The server cannot show a statement that holds a vector's bytes; soon another one runs.
+            if error.args[0] != CANNOT_CONVERT:
+                raise
+            return False
+        return True
+
     def kill_connections(self):
         """KILL every connection of the desk's; how many there were."""
         killed = 0
         with closing(self.connect()) as connection, closing(connection.cursor()) as cursor:
-            cursor.execute("SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID()")
+            until(lambda: self._lists_connections(cursor), "the connections can be listed")
             for (number,) in cursor.fetchall():
                 try:
                     cursor.execute(f"KILL {number}")
