@@ -8,6 +8,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
 
 from agent_api.problems import plain_problem
 from database.transactions import is_away
@@ -48,7 +49,13 @@ def page_not_found(request: HttpRequest, exception: Any = None) -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponse:
     """503 where it was the database that did not answer: the same again in a moment will do."""
     away = is_away(sys.exc_info()[1])
-    response = _error(request, 503 if away else 500)
+    status = 503 if away else 500
+    if request.path.startswith("/api/"):
+        response = plain_problem(request, status)
+    else:
+        # Without what the frame knows of the person: to ask for that is what may just have failed.
+        known = {"request": {"request_id": getattr(request, "request_id", "")}}
+        response = HttpResponse(render_to_string(f"{status}.html", known), status=status)
     if away:
         response["Retry-After"] = "1"
     return response

@@ -1,9 +1,9 @@
 """A page that meets a database which is away says that it is back in a moment, and asks that database nothing more."""
 
 import pytest
-from django.contrib.auth.models import AnonymousUser
 from django.db import InterfaceError, OperationalError
 from django.test import RequestFactory
+from django.utils.functional import SimpleLazyObject
 
 from database.transactions import is_away
 from memory_site.views import server_error
@@ -26,9 +26,15 @@ AWAY.append(OfTheDriver(2006, ""))
 OURS = [OperationalError(1054, "Unknown column 'x'"), OperationalError("no such table: x"), ValueError("x")]
 
 
+def not_to_be_asked():
+    raise OperationalError(2013, "Lost connection to server during query")
+
+
 def answer_to(error, path):
     request = RequestFactory().get(path)
-    request.user = AnonymousUser()
+    request.request_id = "of-this-request"
+    request.user = SimpleLazyObject(not_to_be_asked)
+    request.session = SimpleLazyObject(not_to_be_asked)
     try:
         raise error
     except Exception:
@@ -40,6 +46,7 @@ def test_it_is_503_with_a_page_that_needs_no_database(error):
     answer = answer_to(error, "/p/shop/")
     assert (answer.status_code, answer["Retry-After"]) == (503, "1")
     assert "Back in a moment" in answer.content.decode()
+    assert "of-this-request" in answer.content.decode()
     assert answer_to(error, "/api/v1/decisions")["Content-Type"] == "application/problem+json"
 
 
