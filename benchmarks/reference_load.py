@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from django.db import connection
 from django.db.utils import OperationalError
 
 from projects.models import Project
+from records.models import Read
 
 VECTORS = Path(os.environ.get("REFERENCE_VECTORS", "/tmp/memory-desk-reference-vectors.npz"))
 UNKNOWN_DATABASE = 1049
@@ -21,6 +23,8 @@ def fill_if_empty(scale: float) -> None:
     create_database()
     call_command("migrate", verbosity=0)
     if Project.objects.exists():
+        if not Read.objects.exists():  # they come last
+            sys.exit("The load in this database was never finished: drop the database and start again.")
         print("The load is there already.", flush=True)
         return
     began = time.monotonic()
