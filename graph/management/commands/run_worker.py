@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from types import FrameType
@@ -14,6 +15,7 @@ from graph.worker import Worker
 from recall.vectors import configured_encoder
 
 POLL_SECONDS = 0.25
+NICENESS = 10
 
 
 class Command(BaseCommand):
@@ -25,6 +27,7 @@ class Command(BaseCommand):
             await_schema(self.stderr.write, seconds=float("inf"))
         except OtherSchema as error:
             raise CommandError(str(error)) from error
+        os.nice(NICENESS)  # where it shares processors with the web server, people come first
         worker = Worker()
 
         def stop(number: int, frame: FrameType | None) -> None:
