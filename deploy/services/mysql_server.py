@@ -100,6 +100,8 @@ class MySQL(Server):
         return [machine.executable("chroot") or "chroot", str(ROOT), *command]
 
     def prepare(self) -> None:
+        # A killed server leaves it, with a pid that may be another program's by now: the next would not start.
+        (ROOT / f"{self.socket}.lock".lstrip("/")).unlink(missing_ok=True)
         data = ROOT / self.data.lstrip("/")
         if data.exists():
             return
