@@ -108,7 +108,7 @@ def database_killed(desk, times, ordinary, before=None):
     return report
 
 
-def graph_away(desk, seconds, *, dead=False, worker=None):
+def graph_away(desk, seconds, *, dead=False, worker=None, embeddings=True):
     """Neo4j silent (or dead and started again) under writing clients and people who read pages."""
     assert worker is None or worker.popen.poll() is None
     report = Report(f"Neo4j {'dead' if dead else 'silent'} for {seconds:g} s")
@@ -138,11 +138,12 @@ def graph_away(desk, seconds, *, dead=False, worker=None):
                 "SELECT COUNT(*) FROM projection_marks WHERE next_try_at IS NOT NULL"
             )
             embedded = "next_try_at IS NOT NULL AND embedded_version = wanted_version"
-            until(
-                lambda: desk.mysql.ask(f"SELECT 1 FROM projection_marks WHERE {embedded}"),
-                "embeddings go on",
-                40,
-            )
+            if embeddings:  # at the latest when the batch that was under way is given up, after half a minute
+                until(
+                    lambda: desk.mysql.ask(f"SELECT 1 FROM projection_marks WHERE {embedded}"),
+                    "embeddings go on",
+                    40,
+                )
             ((blamed,),) = desk.mysql.ask(
                 "SELECT COUNT(*) FROM projection_marks WHERE error IS NOT NULL OR dead"
             )
