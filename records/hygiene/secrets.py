@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 MARK = "[redacted: {}]"
+PASSES = 4  # where two secrets overlap, the rest of one is seen when the other has gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +34,8 @@ class _Form:
     is_secret: Callable[[re.Match[str]], bool] = lambda match: True
 
 
-# A word character on neither side, so that a longer identifier is no match.
-_ALONE = r"(?<![A-Za-z0-9_\-]){}(?![A-Za-z0-9_\-])"
+# A word character on neither side, so that a longer identifier is no match; what ends `%3D` or a written `\n` is none.
+_ALONE = r"(?:(?<![A-Za-z0-9_\-])|(?<=%[0-9A-Fa-f]{{2}})|(?<=\\[nrt])){}(?![A-Za-z0-9_\-])"
 
 
 def _token(kind: str, body: str, *hints: str) -> _Form:
@@ -48,14 +49,18 @@ _NAMES = (
     r"|auth[_-]?token|client[_-]?secret|private[_-]?key|refresh[_-]?token|session[_-]?token|token|account[_-]?key"
     r"|(?:encryption|signing|master)[_-]?key"
 )
+# At the beginning of a word, of a hump, or `PGPASSWORD`.
+_NAME = rf"(?:(?<![A-Za-z])|(?<=[a-z])(?=[A-Z])|(?=(?i:passw)))(?i:{_NAMES})"
 # Up to the next parameter of an address.
-_VALUE = r"(?:(?!&[A-Za-z_]+=)[^\s\"'`,;<>{}()\[\]|\\]){8,200}"
+_VALUE = r"(?:(?!&[A-Za-z_]+=)[^\s\"'`,;<>{}()\[\]|\\]){8,}"
+# The same in JSON, where the key names the value and its quotes bound it.
+_NAMED, _WHOLE = re.compile(rf"{_NAME}$"), re.compile(r"(?P<secret>\S{8,})")
 _PLACEHOLDER = re.compile(
     r"""(?ix) ^(?: [x*.•_\-#0]+ | \$.* | %.*% | .*\.\.\.+.* | .*… .*
     | (?:my|your|the|some|a|an|user|db|root|test|dummy|fake|sample|example|demo|default|super|very|new|old|this|any)?[\W_]*
       (?:pass(?:word|wd|phrase)?|pwd|secret|token|key|value|string|here|changeme|change[_-]?it|change[_-]?me|example|placeholder
         |redacted|none|null|true|false|undefined|required|optional|hidden|todo|foobar|letmein)
-      (?:[\W_]*(?:pass(?:word|wd)?|pwd|secret|token|key|value|here|\d{1,4}))*[!.]* )$"""
+      (?:[\W_]*+(?:pass(?:word|wd)?|pwd|secret|token|key|value|here|\d++))*+[!.]* )$"""
 )
 
 
@@ -85,8 +90,11 @@ FORMS = (
     _Form(
         "private key", ("private key",),
         re.compile(
-            r"-----BEGIN (?P<what>(?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?)-----(?P<secret>[\sA-Za-z0-9+/=:,.\\()\-]{32,}?)-----END (?P=what)-----"
+            r"-----BEGIN (?P<what>(?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?)-----"
+            r"(?P<secret>(?:[^-]|-(?!----)){32,}+(?=-----END (?P=what)-----)"
+            r"|(?:(?:\\[nr]|[\s\"'>|])*+[A-Za-z0-9+/=]{40,}+)++)"  # cut off before its end
         ),
+        lambda match: re.search(r"[A-Za-z0-9+/]{40}", match["secret"]) is not None,
     ),
     _token("AWS access key", r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}", "akia", "asia", "abia", "acca"),
     _Form(
@@ -141,7 +149,7 @@ FORMS = (
     ),
     _Form(
         "password", ("pass", "pwd", "secret", "key", "token"),
-        re.compile(rf"(?:(?<![A-Za-z])|(?<=[a-z])(?=[A-Z]))(?i:{_NAMES})[\"'`]?\s{{0,3}}(?:=>|:=|==?|:)\s{{0,3}}[\"'`]?(?P<secret>{_VALUE})"),
+        re.compile(rf"{_NAME}\\{{0,3}}[\"'`]?\s{{0,3}}(?:=>|:=|==?|:|%3[aAdD])\s{{0,3}}\\{{0,3}}[\"'`]?(?P<secret>{_VALUE})"),
         _is_random,
     ),
 )  # fmt: skip
@@ -150,25 +158,32 @@ FORMS = (
 def secrets_in(text: str) -> Iterator[Secret]:
     """Every secret, in order, none overlapping another: of two the more precise form names it."""
     lower = text.lower()
-    taken: list[Secret] = []
+    found: list[Secret] = []
+    taken = bytearray(len(text))
     for form in FORMS:
         if not any(hint in lower for hint in form.hints):
             continue
         for match in form.pattern.finditer(text):
             start, end = match.span("secret")
-            if form.is_secret(match) and not any(one.start < end and start < one.end for one in taken):
-                taken.append(Secret(form.kind, start, end))
-    return iter(sorted(taken, key=lambda secret: secret.start))
+            if form.is_secret(match) and taken.find(1, start, end) < 0:
+                found.append(Secret(form.kind, start, end))
+                taken[start:end] = bytes([1]) * (end - start)
+    return iter(sorted(found, key=lambda secret: secret.start))
 
 
 def redact(text: str) -> tuple[str, list[str]]:
     """The text without its secrets, and their kinds in order."""
-    parts, kinds, at = [], [], 0
-    for secret in secrets_in(text):
-        parts += [text[at : secret.start], MARK.format(secret.kind)]
-        kinds.append(secret.kind)
-        at = secret.end
-    return ("".join([*parts, text[at:]]), kinds) if kinds else (text, kinds)
+    kinds: list[str] = []
+    for _ in range(PASSES):
+        parts, at = [], 0
+        for secret in secrets_in(text):
+            parts += [text[at : secret.start], MARK.format(secret.kind)]
+            kinds.append(secret.kind)
+            at = secret.end
+        if not parts:
+            break
+        text = "".join([*parts, text[at:]])
+    return text, kinds
 
 
 def redact_json(value: Any) -> tuple[Any, list[str]]:
@@ -181,7 +196,9 @@ def redact_json(value: Any) -> tuple[Any, list[str]]:
         for key, inner in value.items():
             clean_key, found = redact(key)
             kinds += found
-            clean[clean_key], found = _under(key, inner)
+            while clean_key in clean:  # two secret keys: neither value is lost
+                clean_key += "+"
+            clean[clean_key], found = _under(_name_beside(key, value), inner)
             kinds += found
         return clean, kinds
     if isinstance(value, list):
@@ -190,11 +207,21 @@ def redact_json(value: Any) -> tuple[Any, list[str]]:
     return value, kinds
 
 
+def _name_beside(key: str, pairs: dict[str, Any]) -> str:
+    """`{"name": "DB_PASSWORD", "value": "…"}`: what names the value is its neighbour."""
+    names = (pairs.get(name) for name in ("name", "key", "Name", "Key")) if key.lower() == "value" else ()
+    return next((name for name in names if isinstance(name, str)), key)
+
+
 def _under(key: str, value: Any) -> tuple[Any, list[str]]:
+    """`{"password": "…"}`: the name is beside the value, or the list of values, not in it."""
     clean, kinds = redact_json(value)
-    if not isinstance(value, str) or kinds:
+    if kinds or not _NAMED.search(key):
         return clean, kinds
-    # `{"password": "…"}`: the name is beside the value, not in it.
-    prefix = f"{key}: "
-    told, kinds = redact(prefix + value)
-    return (told.removeprefix(prefix), kinds) if kinds and told.startswith(prefix) else (clean, [])
+    if isinstance(value, list):
+        told = [_under(key, inner) for inner in value if not isinstance(inner, list | dict)]
+        if len(told) < len(value):
+            return clean, kinds
+        return [inner for inner, _found in told], [kind for _inner, found in told for kind in found]
+    match = _WHOLE.fullmatch(value) if isinstance(value, str) else None
+    return (MARK.format("password"), ["password"]) if match and _is_random(match) else (clean, [])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import string
+import time
 from pathlib import Path
 
 import pytest
@@ -124,3 +125,73 @@ def test_real_records_hold_none():
 def test_any_text_keeps_all_but_its_secrets(text):
     clean, kinds = redact(text)
     assert (clean == text) == (not kinds)
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        (r"{\"password\": \"{}\"}", r"{\"password\": \"[redacted: password]\"}"),
+        ("next=%2F%3Fpassword%3D{}&b=1", "next=%2F%3Fpassword%3D[redacted: password]&b=1"),
+        ("PGPASSWORD={} psql shop", "PGPASSWORD=[redacted: password] psql shop"),
+        ("dbpassword: {}", "dbpassword: [redacted: password]"),
+    ],
+)
+def test_a_password_is_seen_in_escaped_json_in_an_encoded_address_and_behind_any_prefix(text, clean):
+    assert redact(text.replace("{}", "aB1!cD2@eF3")) == (clean, ["password"])
+
+
+def test_a_token_after_an_escape_is_alone_and_a_long_value_goes_whole():
+    token = planted(4)["GitHub token"][0]
+    assert redact(rf"log: \n{token}\n, ?next=a%3D{token}")[0] == (
+        r"log: \n[redacted: GitHub token]\n, ?next=a%3D[redacted: GitHub token]"
+    )
+    long = made(random.Random(5), ALNUM, 700)
+    assert redact(f"signing_key={long}") == ("signing_key=[redacted: password]", ["password"])
+
+
+def test_a_private_key_is_seen_in_code_and_without_its_end():
+    line = made(random.Random(6), ALNUM + "+/", 64)
+    in_code = f'key = ("-----BEGIN PRIVATE KEY-----\\n"\n "{line}\\n"\n "-----END PRIVATE KEY-----")'
+    assert line not in redact(in_code)[0]
+    cut = f"-----BEGIN RSA PRIVATE KEY-----\n{line}\n{line}\nand then the log was cut"
+    assert (
+        redact(cut)[0] == "-----BEGIN RSA PRIVATE KEY-----[redacted: private key]\nand then the log was cut"
+    )
+    code = 'if "-----BEGIN PRIVATE KEY-----" in text and text.endswith("-----END PRIVATE KEY-----"): pass'
+    assert redact(code) == (code, [])
+
+
+def test_in_json_a_name_beside_its_value_a_list_and_odd_signs():
+    secret = "aB1;cD2,eF3"
+    clean = MARK.format("password")
+    assert redact_json({"env": [{"name": "DB_PASSWORD", "value": secret}, {"name": "HOST", "value": secret}]}) == (
+        {"env": [{"name": "DB_PASSWORD", "value": clean}, {"name": "HOST", "value": secret}]}, ["password"],
+    )  # fmt: skip
+    assert redact_json({"password": [secret, "none"]}) == ({"password": [clean, "none"]}, ["password"])
+    one, two = planted(1)["GitHub token"][0], planted(2)["GitHub token"][0]
+    assert sorted(redact_json({one: 1, two: 2})[0].values()) == [1, 2]  # no value is lost
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "-----BEGIN RSA PRIVATE KEY-----",
+        "password=key" + "1" * 180 + "~ ",  # digits that may be cut in many ways
+        "password=" + "_" * 150 + "~1aB ",
+        "password: aB1!cD2@eF3# ",
+        "sk-",
+        ".eyJaaaaaaaaaa",
+        "aws ",
+    ],
+)
+def test_an_adversarys_text_takes_no_longer_than_another(piece):
+    text = piece * (200_000 // len(piece))
+    began = time.process_time()
+    redact(text)
+    assert time.process_time() - began < 3
+
+
+@given(st.lists(st.sampled_from(["password", "token", "=", ": ", '"', "ghp_" + "aB1" * 12, "aB1!cD2@", " ", "://u:", "@h", "&sig=", "\\n", "-----BEGIN PRIVATE KEY-----", "A" * 44, "-----END PRIVATE KEY-----", "bearer ", "eyJ" + "a1" * 9 + ".", "1"]), max_size=14))  # fmt: skip
+def test_what_was_cleaned_once_stays_as_it_is(pieces):
+    clean, _kinds = redact("".join(pieces))
+    assert redact(clean) == (clean, [])
