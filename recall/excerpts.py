@@ -11,6 +11,7 @@ from recall.tokenise import query_terms, tokens_with_places
 LENGTH = 280
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
 LEAD = 60  # characters before the first word that was asked for
+MOST_WORDS = 32  # of a pasted page of words, the first
 LOOKED_THROUGH = 60  # places of a word, at most: a megabyte may hold it ten thousand times
 
 
@@ -41,7 +42,8 @@ def marked(text: str, asked: str) -> list[Piece]:
 def excerpt(text: str, asked: str, start: int = 0, end: int = 0) -> list[Piece]:
     """About 280 characters around the most of the words asked for: in text[start:end] where that has any, or where
     no word of the text was asked for; Markdown headings as plain words."""
-    words = [term.whole.rstrip("_") for term in query_terms(asked) if not term.is_common]
+    terms = query_terms(asked)[:MOST_WORDS]
+    words = [term.whole.rstrip("_") for term in terms if not term.is_common]
     first, last = (start, end) if end > start else (0, len(text))
     at = _best_place(text[first:last], words)
     if at is None and (first, last) != (0, len(text)):
@@ -63,6 +65,8 @@ def excerpt(text: str, asked: str, start: int = 0, end: int = 0) -> list[Piece]:
 def _best_place(text: str, words: Collection[str]) -> int | None:
     """Where the window with the most different words begins. By plain search: cutting a megabyte takes a second."""
     lower = text.lower()
+    if len(lower) != len(text):  # `İ` becomes two characters: places would no longer be those of the text
+        lower = "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
     places: list[tuple[int, str]] = []
     for word in dict.fromkeys(words):
         at = lower.find(word) if word else -1

@@ -13,6 +13,9 @@ from django.db import connection
 
 from recall.tokenise import Term, search_text
 
+# InnoDB refuses a phrase of more than 128 (error 191); where so many stand together, the rest hardly tells.
+MOST_TOKENS_OF_A_PHRASE = 100
+
 
 def all_of(terms: Sequence[Term], phrases: Sequence[str] = (), without: Sequence[Term] = ()) -> str:
     """An expression for texts with every term and phrase, and with none of those `without`."""
@@ -36,22 +39,30 @@ def phrase_of(text: str) -> str:
 
 def matching(expression: str, project_ids: Collection[int], limit: int) -> list[str]:
     """Node ids of the projects' texts that match, the most relevant first, ties by age."""
-    places = ", ".join(["%s"] * len(project_ids))
-    projects: list[Any] = list(project_ids)
+    return _matching(expression, "project_id", project_ids, limit)
+
+
+def matching_among(expression: str, node_ids: Collection[str]) -> set[str]:
+    """Those of the node ids whose texts match."""
+    return set(_matching(expression, "node_id", node_ids, len(node_ids))) if node_ids else set()
+
+
+def _matching(expression: str, column: str, values: Collection[Any], limit: int) -> list[str]:
+    places = ", ".join(["%s"] * len(values))
     if connection.vendor == "mysql":
         matches = "MATCH (words) AGAINST (%s IN BOOLEAN MODE)"
         statement = (
-            f"SELECT node_id FROM search_texts WHERE {matches} AND project_id IN ({places})"
+            f"SELECT node_id FROM search_texts WHERE {matches} AND {column} IN ({places})"
             f" ORDER BY {matches} DESC, id LIMIT %s"
         )
-        parameters = [expression, *projects, expression, limit]
+        parameters = [expression, *values, expression, limit]
     else:
         statement = (
             "SELECT texts.node_id FROM search_texts_words JOIN search_texts AS texts ON texts.id = search_texts_words.rowid"
-            f" WHERE search_texts_words MATCH %s AND texts.project_id IN ({places})"
+            f" WHERE search_texts_words MATCH %s AND texts.{column} IN ({places})"
             " ORDER BY bm25(search_texts_words), texts.id LIMIT %s"
         )
-        parameters = [expression, *projects, limit]
+        parameters = [expression, *values, limit]
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters)
         return [node_id for (node_id,) in cursor.fetchall()]
@@ -70,4 +81,5 @@ def _term(term: Term) -> str:
 
 
 def _phrase(text: str) -> str:
-    return f'"{search_text(text)}"'
+    tokens = search_text(text).split()
+    return f'"{" ".join(tokens[:MOST_TOKENS_OF_A_PHRASE])}"'

@@ -96,7 +96,7 @@ def search(
     if found.problems:
         return found
     if not query.asks_for_words:
-        newest = allowed.newest(limit + 1) if query.conditions or query.kinds else []
+        newest = _newest(allowed, query, limit + 1) if query.conditions or query.kinds else []
         found.hits = [SearchHit(record, 0.0, ()) for record in newest[:limit]]
         found.more = len(newest) > limit
         return found
@@ -117,6 +117,21 @@ def search(
     return found
 
 
+def _newest(allowed: _Allowed, query: Query, limit: int) -> list[Any]:
+    """Without words: the newest that pass, and have none of the words left out."""
+    without, count = _without(query), limit
+    while True:
+        newest = allowed.newest(count)
+        kept = _all_matching((), without, [record.node_id for record in newest])
+        if len(kept) >= limit or len(newest) < count or count >= MOST_LOOKED_AT:
+            return [record for record in newest if record.node_id in kept][:limit]
+        count *= 4
+
+
+def _without(query: Query) -> list[Term]:
+    return [term for text in query.without for term in query_terms(text)]
+
+
 def _encoded(query: Query, found: Found) -> Any | None:
     text = " ".join([query.words, *query.phrases]).strip()
     if not text:
@@ -133,7 +148,7 @@ def _rankings(
     project_ids: list[int], query: Query, vector: Any | None, count: int, *, words: bool
 ) -> _Rankings:
     terms = query_terms(query.words)[:MOST_TERMS]
-    without = [term for text in query.without for term in query_terms(text)]
+    without = _without(query)
     phrases = [phrase for phrase in query.phrases if query_terms(phrase)]
     telling = [term for term in terms if not term.is_common] or terms
     found: dict[str, list[str]] = {}
@@ -143,7 +158,7 @@ def _rankings(
     complete = all(len(ranked) < count for ranked in found.values()) and len(nearest) < count
     if phrases or without:
         # What must or must not stand in a text is the index's to say, of what meaning finds too.
-        must = all_matching(project_ids, phrases, without, nearest)
+        must = _all_matching(phrases, without, nearest)
         nearest = {node_id: hit for node_id, hit in nearest.items() if node_id in must}
     found[MEANING] = list(nearest)
     return _Rankings(found, nearest, complete)
@@ -176,15 +191,13 @@ def _loose(terms: Sequence[Term]) -> list[Term]:
     ]
 
 
-def all_matching(
-    project_ids: list[int], phrases: Sequence[str], without: Sequence[Term], nearest: Iterable[str]
-) -> set[str]:
+def _all_matching(phrases: Sequence[str], without: Sequence[Term], node_ids: Iterable[str]) -> set[str]:
     """Of these node ids, those whose text has the phrases and none of the words `without`."""
-    kept = set(nearest)
+    kept = set(node_ids)
     if phrases:
-        kept &= set(fulltext.matching(fulltext.all_of((), phrases), project_ids, MOST_LOOKED_AT))
+        kept = fulltext.matching_among(fulltext.all_of((), phrases), kept)
     if without:
-        kept -= set(fulltext.matching(fulltext.any_of(without), project_ids, MOST_LOOKED_AT))
+        kept -= fulltext.matching_among(fulltext.any_of(without), kept)
     return kept
 
 

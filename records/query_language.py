@@ -148,8 +148,24 @@ def _take_filter(
     except ValueError as error:
         query.problems.append(f"{name}: {error}")
         return at
-    query.conditions.append(Condition(name, f"{name}:{value}", tuple(parameters)))
+    condition = Condition(name, f"{name}:{value}", tuple(parameters))
+    if other := _contrary(query.conditions, condition):
+        query.problems.append(
+            _("“%(one)s” and “%(other)s” cannot both be asked for.")
+            % {"one": other.typed, "other": condition.typed}
+        )
+    else:
+        query.conditions.append(condition)
     return at
+
+
+def _contrary(conditions: Iterable[Condition], new: Condition) -> Condition | None:
+    """The filter that asks another value of the same single parameter: one of the two would be ignored."""
+    once = [(name, value) for name, value in new.parameters if name not in ANY_OF]
+    return next(
+        (one for one in conditions for name, value in one.parameters for other, asked in once if name == other and value != asked),
+        None,
+    )  # fmt: skip
 
 
 def _longest_date(value: str, pieces: list[re.Match[str]], at: int, today: date) -> tuple[str, int]:
@@ -231,6 +247,7 @@ def _days(after: str, before: str) -> Callable[[str, date], Made]:
     return make
 
 
+ANY_OF = frozenset({"status", "severity", "review", "source"})
 STATES: dict[str, tuple[str, str]] = {
     **{str(state): ("review", str(state)) for state in ReviewState.values},
     "reviewed": ("review", "approved"),

@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from decisions.actions import create_decision
 from recall.words import keep_words
+from records.verbs import review
 
 pytestmark = pytest.mark.django_db
 
@@ -95,3 +96,20 @@ def test_another_project_is_absent(client, stranger_user, project):
     client.force_login(stranger_user)
     assert client.get(reverse("search", args=["shop"]), {"q": "redis"}).status_code == 404
     assert client.get(reverse("search_complete", args=["shop"]), {"q": "st"}).status_code == 404
+
+
+def test_what_hidden_memories_brought_is_not_offered(page, decision, agent, curator, project):
+    create_decision(
+        actor=agent, project=project, title="Odd", decision="x", tags=['a"b', "a,b", "a\u00a0b", "a%"]
+    )
+    bad = create_decision(actor=agent, project=project, title="Bad", decision="x", tags=["two-evil"])
+    review([bad], "quarantined", actor=curator)
+
+    def offered(typed):
+        text = page(typed, "search_complete").content.decode()
+        return [unescape(option) for option in re.findall(r'<option value="([^"]*)">', text)]
+
+    assert offered("tag:two") == ['tag:"two words"']
+    assert offered("tag:a") == ["tag:a%", "tag:a,b", 'tag:"a\u00a0b"']
+    assert offered("tag:a,") == ["tag:a,b"]
+    assert offered("tag:%") == offered("by:%") == offered("tag:_") == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from decisions.actions import create_decision
@@ -70,6 +72,34 @@ def test_a_phrase_holds_and_a_word_may_be_left_out(texts, project):
     assert texts["plain"].node_id not in found("cache -redis", project)
     assert found("redis -aside", project) == [texts["chinese"].node_id]
     assert found('"prices from a cache"', project) == [texts["plain"].node_id]
+
+
+def test_a_word_is_left_out_without_any_other_word(texts, project):
+    everything = found("kind:decision", project)
+    assert set(everything) - set(found("kind:decision -redis", project)) == {
+        texts["plain"].node_id, texts["chinese"].node_id,
+    }  # fmt: skip
+    assert found("kind:decision -redis", project) == [
+        one for one in everything if one in found("kind:decision -redis", project)
+    ]
+
+
+def test_a_word_left_out_leaves_its_place_to_others_and_says_whether_there_are_more(texts, project):
+    two = search([project.pk], parse("kind:decision -emoji -getUserById"), limit=2, meaning=False)
+    assert (len(two.hits), two.more) == (2, True)
+    every = search([project.pk], parse("kind:decision -rocket"), limit=len(texts) - 1, meaning=False)
+    assert (len(every.hits), every.more) == (len(texts) - 1, False)
+
+
+def test_a_long_phrase_is_searched_by_its_beginning(texts, project):
+    for asked in (
+        '"' + "redis cache " * 330 + '"',
+        '"' + "缓存" * 1900 + '"',
+        "redis " + "getUserById" * 300,
+    ):
+        search([project.pk], parse(asked), meaning=False)
+    long = f'"Serve prices from a cache {"x " * 300}"'
+    assert found(long, project) == []
 
 
 def test_an_id_comes_first_and_all_the_words_before_some(texts, project):
@@ -163,3 +193,12 @@ def test_the_words_that_were_asked_for_are_marked():
     assert sum(len(piece.text) for piece in pieces) < 360
     assert pieces[0].text.startswith("…")
     assert pieces[-1].text.endswith("…")
+
+
+def test_an_excerpt_stands_where_letters_grow_in_lower_case_and_asks_no_page_of_words():
+    pieces = excerpt("İ" * 50_000 + " redis " + "x " * 100, "redis")
+    assert [piece.text for piece in pieces if piece.marked] == ["redis"]
+    asked = " ".join(f"word{number}" for number in range(400))
+    began = time.process_time()
+    excerpt(f"{asked}\n" * 300, asked)
+    assert time.process_time() - began < 0.5

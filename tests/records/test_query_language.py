@@ -118,11 +118,21 @@ def test_a_date_goes_on_over_the_words_that_belong_to_it():
         ("kind:dog", "“dog” is none of"),
         ("-tag:x", "cannot be turned round"),
         ("confidence:>0.8 severity:high", "No kind of memory has all"),
+        ("tag:a redis tag:b", "“tag:a” and “tag:b” cannot both"),
+        ("decided:2026-03 decided:>2026-03-15", "cannot both"),
+        ("is:open is:ended", "cannot both"),
         ("x" * (LONGEST_QUERY + 1), "at most 4,000 characters"),
     ],
 )
 def test_what_cannot_be_applied_is_explained(text, told):
     assert any(told in problem for problem in parse(text, TODAY).problems)
+
+
+def test_several_filters_that_go_together_are_all_applied():
+    assert parameters("decided:>=2026-03-01 decided:<2026-04 tag:a tag:a status:accepted status:pending") == {
+        "decided_after": ["2026-03-01"], "decided_before": ["2026-03-31"], "tag": ["a", "a"], "status": ["accepted", "pending"],
+    }  # fmt: skip
+    assert not parse("confidence:>0.5 confidence:<0.8 is:unreviewed is:rejected", TODAY).problems
 
 
 def test_prose_with_a_colon_is_words():
