@@ -31,10 +31,12 @@ def outcomes_of(decision: Decision, limit: int | None = None) -> list[Outcome]:
     rows = (
         decision.outcomes.active()  # type: ignore[attr-defined]
         .filter(project_id=decision.project_id)
-        .select_related("project")
         .order_by("-occurred_at", "-id")
     )
-    return list(rows if limit is None else rows[:limit])
+    found = list(rows if limit is None else rows[:limit])
+    for outcome in found:
+        outcome.project = decision.project
+    return found
 
 
 def decisions_that_led_to(project_id: int, outcome_type: str) -> QuerySet[Decision]:
@@ -44,9 +46,10 @@ def decisions_that_led_to(project_id: int, outcome_type: str) -> QuerySet[Decisi
 
 
 def latest_outcomes(decision_ids: Iterable[int]) -> dict[int, Outcome]:
-    """The newest active outcome of each decision, in one query."""
+    """The newest active outcome of each decision, of its type and rate alone, in one query."""
     rows = (
         Outcome.objects.active()
+        .only("decision_id", "type", "success_rate")
         .filter(decision_id__in=list(decision_ids), project_id=F("decision__project_id"))
         .order_by("occurred_at", "id")
     )

@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from graph.store import Edge, Neighbourhood, Node, Path, Relation
 from records.kinds import parse_node_id
+from records.pages.rows import page_url
 
 
 def node_url(slug: str, node_id: str) -> str:
@@ -16,7 +17,7 @@ def node_url(slug: str, node_id: str) -> str:
     if parsed is None:
         return reverse("records:node", args=[node_id])
     kind, key = parsed
-    return reverse(kind.url_name, args=[slug, key])
+    return page_url(kind, slug, key)
 
 
 def node_answer(node: Node, slug: str) -> dict[str, Any]:

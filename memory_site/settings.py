@@ -234,7 +234,9 @@ SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English"))]
 LOCALE_PATHS = [BASE_DIR / "locale"]
-USE_I18N = True
+USE_I18N = (
+    len(LANGUAGES) > 1
+)  # in one language each look-up would answer what it was asked, a hundred times a page
 USE_TZ = True
 TIME_ZONE = "UTC"  # stored; each person's own zone is shown
 STATIC_URL = "/static/"

@@ -26,11 +26,11 @@ def visible_record(access: Access, node_id: str) -> Any | None:
 
 def record_or_404(project: Project, kind: Kind, key: Any) -> Any:
     """A record of this project by key, active or not; a stranger's is as absent as a missing one."""
-    record = (
-        kind.model.objects.select_related("project", *kind.select).filter(project=project, pk=key).first()
-    )
+    rows = kind.model.objects.filter(project=project, pk=key)
+    record = (rows.select_related(*kind.select) if kind.select else rows).first()
     if record is None:
         raise Http404
+    record.project = project
     return record
 
 

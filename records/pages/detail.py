@@ -30,7 +30,8 @@ def detail_context(request: HttpRequest, record: Any) -> dict[str, Any]:
     records = records_by_node_id(others - {node_id}, [record.project_id])
     links = link_rows(node_id, kept, records, slug)
     acts, older = history_page(node_id)
-    mark = ProjectionMark.objects.filter(node_id=node_id).first()
+    marks = ProjectionMark.objects.order_by().filter(node_id=node_id)
+    mark = marks.values_list("embedded_version", "wanted_version", "dead").first()
     return {
         "record": record,
         "kind": kind_of(record),
@@ -48,7 +49,7 @@ def detail_context(request: HttpRequest, record: Any) -> dict[str, Any]:
         "revisions": acts,
         "older": older,
         "provenance": provenance(request, record),
-        "embedding_pending": mark is None or (mark.embedded_version < mark.wanted_version and not mark.dead),
+        "embedding_pending": mark is None or (mark[0] < mark[1] and not mark[2]),
         "reject_fields": [("state", "rejected")],
         "quarantine_fields": [("state", "quarantined")],
         "unreview_fields": [("state", "unreviewed")],

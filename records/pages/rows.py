@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from records.kinds import kind_of
+from records.kinds import Kind, kind_of
 from records.models import Link, Record, Relation
 from records.validation import tag_words
 
@@ -43,9 +43,13 @@ def record_url(record: Record) -> str:
     """The record's page, in its project; by the node's own address where it has none."""
     if record.project_id is None:
         return reverse("records:node", args=[record.node_id])
-    kind = kind_of(record)
-    before, after = _around_key(kind.url_name, record.project.slug, kind.integer_key)
-    return f"{before}{record.pk}{after}"
+    return page_url(kind_of(record), record.project.slug, record.pk)
+
+
+def page_url(kind: Kind, slug: str, key: Any) -> str:
+    """The address of a record's page in its project."""
+    before, after = _around_key(kind.url_name, slug, kind.integer_key)
+    return f"{before}{key}{after}"
 
 
 @lru_cache(maxsize=1024)
