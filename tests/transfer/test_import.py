@@ -181,6 +181,27 @@ def test_a_conflict_is_noted_once(folder, project, curator):
     assert traces(project) == before
 
 
+def test_a_document_with_secrets_is_kept_without_them_and_a_second_run_writes_nothing(
+    folder, project, curator
+):
+    secret = "ghp_" + "aB1" * 12
+    told = CACHE.replace("Use a cache", f"Use {secret} " + "x" * 240).replace(
+        "in Redis", f"in Redis, by {secret}"
+    )
+    (folder / "0001-cache.md").write_text(told, encoding="utf-8")
+    run(folder, project)
+    before = traces(project)
+    report = run(folder, project)
+    assert outcomes(report) == {"0001-cache.md": "unchanged"}
+    assert traces(project) == before
+    edit_decision(actor=curator, decision=only(project), changes={"decision": "We keep totals in memory."})
+    (folder / "0001-cache.md").write_text(told.replace("Redis", "Valkey"), encoding="utf-8")
+    assert outcomes(run(folder, project)) == {"0001-cache.md": "conflict"}
+    for row in [*Decision.objects.values(), *Revision.objects.values()]:
+        assert secret not in repr(row)
+    assert "taken out of the text: GitHub token" in only(project).origin["notes"]
+
+
 def test_a_status_changed_by_a_person_is_not_overwritten(folder, project, curator):
     run(folder, project)
     change_status(actor=curator, decisions=[only(project)], status="deprecated", reason="It is gone.")

@@ -9,6 +9,7 @@ from typing import Any
 
 from decisions.imported import FIELDS_DIGEST, fields_digest
 from decisions.models import Decision, Precision, Status
+from records.hygiene.secrets import redact, redact_json
 from records.verbs import validate
 from transfer.adr.records import ParsedFile, ParsedRecord
 
@@ -39,17 +40,23 @@ def columns_of(
     superseded: bool = False,
     git_day: date | None = None,
 ) -> Columns:
-    """`superseded`: another record says that it supersedes this one. The record's own words go before that."""
+    """`superseded`: another record says that it supersedes this one. The record's own words go before that.
+
+    Without secrets already here, as they will be kept: what is read again is compared with what was kept.
+    """
     said: list[str] = []
-    written = " ".join(record.status_written.split())
+    written, _kinds = redact(" ".join(record.status_written.split()))
     values: dict[str, Any] = {
-        "title": _shortened(record.title, said),
+        "title": _shortened(redact(record.title)[0], said),
         **_texts(record),
         "status": record.status or (Status.SUPERSEDED if superseded else status_default),
         "status_written": _cut(written, STATUS_LENGTH) or None,
         "tags": list(dict.fromkeys(tag.strip() for tag in record.tags if tag.strip())) or None,
         "source_text": record.body,
     }
+    values, kinds = redact_json(values)
+    if kinds:
+        said.append(f"taken out of the text: {', '.join(dict.fromkeys(kinds))}")
     if superseded and record.status is None:
         said.append("no status is written; another record supersedes it")
     elif superseded and record.status not in (Status.SUPERSEDED, Status.DEPRECATED):
@@ -62,28 +69,30 @@ def columns_of(
         day = None
     values["decided_at"] = datetime.combine(day, time.min, tzinfo=UTC) if day else None
     values["decided_precision"] = Precision.DAY
-    values["origin"] = {
-        "format": "adr",
-        "source": source,
-        "path": record.key,
-        "file": record.path,
-        "number": record.number,
-        "designation": record.designation,
-        "title": record.title[:KEPT_TITLE],
-        "title_source": record.title_source,
-        "status_source": record.status_source,
-        "status_defaulted": record.status is None and not superseded,
-        "date_source": source_of_day,
-        "date_written": record.date_written[:KEPT_TITLE],
-        "deciders": record.deciders,
-        "authors": record.authors,
-        "form": record.form,
-        "language": record.language,
-        "encoding": file.encoding,
-        "notes": [*file.notes, *record.ambiguities, *said],
-        "digest": text_digest(record.body),
-        FIELDS_DIGEST: fields_digest(values),
-    }
+    values["origin"], _kinds = redact_json(
+        {
+            "format": "adr",
+            "source": source,
+            "path": record.key,
+            "file": record.path,
+            "number": record.number,
+            "designation": record.designation,
+            "title": record.title[:KEPT_TITLE],
+            "title_source": record.title_source,
+            "status_source": record.status_source,
+            "status_defaulted": record.status is None and not superseded,
+            "date_source": source_of_day,
+            "date_written": record.date_written[:KEPT_TITLE],
+            "deciders": record.deciders,
+            "authors": record.authors,
+            "form": record.form,
+            "language": record.language,
+            "encoding": file.encoding,
+            "notes": [*file.notes, *record.ambiguities, *said],
+            "digest": text_digest(record.body),
+            FIELDS_DIGEST: fields_digest(values),
+        }
+    )
     return Columns(values, said)
 
 
