@@ -28,6 +28,7 @@ log = logging.getLogger("memory_desk.search")
 
 RANK_CONSTANT = 10
 LOOKED_AT = 100  # of each ranking at first
+STEP = 8  # times as many where too few of them pass the filters
 MOST_LOOKED_AT = 6_400
 LARGEST_LIMIT = 200
 LEAST_COSINE = 0.25
@@ -109,7 +110,7 @@ def search(
         ranked = [pair for pair in ranked if pair[0] in kept and pair[0] not in query.ids]
         if len(ranked) > limit or rankings.complete or count >= MOST_LOOKED_AT:
             break
-        count *= 4
+        count *= STEP
     ids = [node_id for node_id in dict.fromkeys(query.ids) if node_id in kept]
     found.more = len(ids) + len(ranked) > limit
     ordered = [*((node_id, 1.0) for node_id in ids), *ranked][:limit]
@@ -122,10 +123,13 @@ def _newest(allowed: _Allowed, query: Query, limit: int) -> list[Any]:
     without, count = _without(query), limit
     while True:
         newest = allowed.newest(count)
-        kept = _all_matching((), without, [record.node_id for record in newest])
+        among = _all_matching((), without, newest)
+        kept = [node_id for node_id in newest if node_id in among]
         if len(kept) >= limit or len(newest) < count or count >= MOST_LOOKED_AT:
-            return [record for record in newest if record.node_id in kept][:limit]
-        count *= 4
+            break
+        count *= STEP
+    records = records_by_node_id(kept[:limit], allowed.project_ids)
+    return [records[node_id] for node_id in kept[:limit] if node_id in records]
 
 
 def _without(query: Query) -> list[Term]:
@@ -216,7 +220,7 @@ class _Allowed:
     """Which records the filters of a query let through: each kind's own FilterSet, with its rule of what is active."""
 
     def __init__(self, project_ids: list[int], query: Query) -> None:
-        self._project_ids = project_ids
+        self.project_ids = project_ids
         self._asked: dict[str, Any] = {}
         told: list[str] = []
         for kind in query.searched_kinds():
@@ -229,10 +233,10 @@ class _Allowed:
         self.problems = [] if self._asked else list(dict.fromkeys(told))
 
     def _filters(self, kind: Kind, asked: Any, keys: Collection[Any] | None = None) -> Any:
-        rows = kind.model.objects.filter(project_id__in=self._project_ids)
+        rows = kind.model.objects.filter(project_id__in=self.project_ids)
         if keys is not None:
             rows = rows.filter(pk__in=keys)
-        only = self._project_ids[0] if len(self._project_ids) == 1 else None
+        only = self.project_ids[0] if len(self.project_ids) == 1 else None
         return kind.filterset(asked, queryset=rows, project_id=only)
 
     def among(self, node_ids: Iterable[str]) -> set[str]:
@@ -245,15 +249,15 @@ class _Allowed:
                 passed.update(kind.node_id(key) for key in rows.values_list("pk", flat=True))
         return passed
 
-    def newest(self, limit: int) -> list[Any]:
-        """Without words: the newest that pass, of all kinds together."""
-        found: list[tuple[Any, Any]] = []
+    def newest(self, limit: int) -> list[str]:
+        """Without words: the node ids of the newest that pass, of all kinds together."""
+        found: list[tuple[Any, str]] = []
         for name, asked in self._asked.items():
             kind = kind_named(name)
-            rows = self._filters(kind, asked).rows().select_related("project", *kind.select)
-            found += [(getattr(one, kind.when), one) for one in rows.order_by(f"-{kind.when}", "-pk")[:limit]]
+            rows = self._filters(kind, asked).rows().order_by(f"-{kind.when}", "-pk")
+            found += [(when, kind.node_id(key)) for when, key in rows.values_list(kind.when, "pk")[:limit]]
         found.sort(key=lambda pair: pair[0], reverse=True)
-        return [record for _when, record in found[:limit]]
+        return [node_id for _when, node_id in found[:limit]]
 
 
 def _hits(
