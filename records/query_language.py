@@ -140,7 +140,7 @@ def _take_filter(
         return at
     if make in DATED and piece["quoted"] is None:
         value, at = _longest_date(value, pieces, at, today)
-    if not value.strip():
+    if not value.strip(", "):
         query.problems.append(_("“%s:” needs a value.") % name)
         return at
     try:

@@ -111,6 +111,7 @@ def test_a_date_goes_on_over_the_words_that_belong_to_it():
     [
         ("foo:bar", "no filter “foo”"),
         ("status:", "needs a value"),
+        ("status:,", "needs a value"),
         ("decided:someday", "“someday” is no day"),
         ("confidence:high", "“high” is no number"),
         ("usage:>0.5", "must be a whole number"),
