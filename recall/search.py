@@ -13,6 +13,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from recall import fulltext
 from recall.encoders import EncoderUnavailable
 from recall.models import Embedding
@@ -111,6 +113,11 @@ def search(
         if len(ranked) > limit or rankings.complete or count >= MOST_LOOKED_AT:
             break
         count *= STEP
+    if len(ranked) <= limit and not rankings.complete:
+        found.notes.append(
+            _("Only the %s that match best were looked at, and few pass the filters: there may be others.")
+            % f"{count:,}"
+        )
     ids = [node_id for node_id in dict.fromkeys(query.ids) if node_id in kept]
     found.more = len(ids) + len(ranked) > limit
     ordered = [*((node_id, 1.0) for node_id in ids), *ranked][:limit]
@@ -144,7 +151,7 @@ def _encoded(query: Query, found: Found) -> Any | None:
         return configured_encoder().encode([text])[0]
     except EncoderUnavailable as error:
         log.warning("Search by words alone: %s", error)
-        found.notes.append(str(error))
+        found.notes.append(_("Searched by words alone: %s") % error)
         return None
 
 

@@ -158,7 +158,15 @@ def test_meaning_finds_what_no_word_does(texts, project, monkeypatch):
     monkeypatch.setattr(core, "configured_encoder", Missing)
     answer = search([project.pk], parse("aside"))
     assert [hit.record.node_id for hit in answer.hits] == [texts["plain"].node_id]
-    assert answer.notes == ["The model is not installed."]
+    assert answer.notes == ["Searched by words alone: The model is not installed."]
+
+
+def test_a_search_that_looked_at_the_best_only_says_so(texts, project, monkeypatch):
+    monkeypatch.setattr(core, "LOOKED_AT", 1)
+    monkeypatch.setattr(core, "MOST_LOOKED_AT", 1)
+    answer = search([project.pk], parse("redis by:nobody"), meaning=False)
+    assert answer.hits == []
+    assert answer.notes[0].startswith("Only the 1 that match best were looked at")
 
 
 def test_the_worker_keeps_the_words_and_forgets_those_of_a_record_that_is_gone(agent, project):
