@@ -31,7 +31,16 @@ INLINE = re.compile(
     r"<script(?![^>]*\ssrc=)[^>]*>|<style\b|\sstyle\s*=\s*[\"']|\son[a-z]+\s*=\s*[\"']|javascript:", re.I
 )
 # Answers for scripts, and pages that only send on.
-NOT_PAGES = {"graph:data", "graph:path", "records:node", "logout", "healthz", "login_link", "search_complete", ""}
+NOT_PAGES = {
+    "graph:data",
+    "graph:path",
+    "records:node",
+    "logout",
+    "healthz",
+    "login_link",
+    "search_complete",
+    "",
+}
 LISTS = ("decisions", "outcomes", "patterns", "pitfalls", "sessions", "runs")
 
 
