@@ -16,8 +16,9 @@ PRODUCTION = {
 
 
 def check(tmp_path, **settings):
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("DJANGO_ALLOW")}
     environment = {
-        **os.environ, "DATABASE_URL": f"sqlite:///{tmp_path}/desk.sqlite3", "DATA_DIR": str(tmp_path), "GRAPH_URL": "",
+        **kept, "DATABASE_URL": f"sqlite:///{tmp_path}/desk.sqlite3", "DATA_DIR": str(tmp_path), "GRAPH_URL": "",
         **settings,
     }  # fmt: skip
     command = [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "INFO"]

@@ -59,6 +59,8 @@ OWN_FILTERS = [
     ("pattern", "language=go", {"language": "go"}),
     ("pattern", "confidence_min=0.8", {"confidence": 0.8}),
     ("pattern", "confidence_max=0.2", {"confidence": 0.2}),
+    ("pattern", "confidence_above=0.8", {"confidence": 0.81}),
+    ("pattern", "confidence_below=0.2", {"confidence": 0.19}),
     ("pitfall", "category=net", {"category": "net"}),
     ("pitfall", "severity=critical&severity=high", {"severity": "high"}),
     ("session", "open=false", {"ended_at": at("2026-01-02T00:00:00")}),
@@ -75,7 +77,8 @@ OWN_FILTERS = [
 ]
 COVERED_APART = {
     *((kind, name) for kind in LISTS for name in ("review", "source", "by", "session", "show")),
-    ("decision", "outcome"), ("outcome", "decision"), ("pattern", "usage_min"), ("pitfall", "met_min"),
+    ("decision", "outcome"), ("outcome", "decision"), ("pattern", "usage_min"), ("pattern", "usage_max"),
+    ("pitfall", "met_min"), ("pitfall", "met_max"),
     ("run", "agent"),
 }  # fmt: skip
 
@@ -119,10 +122,12 @@ def test_counters_and_what_a_decision_led_to(agent, curator, project):
     record_evidence(actor=agent, pattern=used, worked=True)
     assert found("pattern", project, "usage_min=1") == {used.pk}
     assert found("pattern", project, "usage_min=0") == {used.pk, unused.pk}
+    assert found("pattern", project, "usage_max=0") == {unused.pk}
     met = make("pitfall", agent, project, "Met")
     make("pitfall", agent, project, "Once")
     meet_again(actor=agent, pitfall=met)
     assert found("pitfall", project, "met_min=2") == {met.pk}
+    assert met.pk not in found("pitfall", project, "met_max=1")
     decision, other = (make("decision", agent, project, title) for title in ("A", "B"))
     outcome = make("outcome", agent, project, decision=decision, type="outage")
     assert found("decision", project, "outcome=outage") == {decision.pk}
