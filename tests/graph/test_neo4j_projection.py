@@ -52,7 +52,7 @@ def relations():
 
 def test_a_write_reaches_the_graph_with_its_vector_and_relations(agent, project):
     first, second = many(agent, project, 2)
-    record_outcome(actor=agent, decision=first, type="outage", success_rate=0.2)
+    outcome = record_outcome(actor=agent, decision=first, type="outage", success_rate=0.2)
     link(first, "CONTRADICTS", second, actor=agent)
     drain()
     labels, properties = node(first.node_id)
@@ -68,7 +68,7 @@ def test_a_write_reaches_the_graph_with_its_vector_and_relations(agent, project)
     found = relations()
     assert found[first.node_id, "SIMILAR_TO", second.node_id] == score
     assert (first.node_id, "CONTRADICTS", second.node_id) in found
-    assert (first.node_id, "LEADS_TO", "out_1") in found
+    assert (first.node_id, "LEADS_TO", outcome.node_id) in found
     mark = ProjectionMark.objects.get(node_id=first.node_id)
     assert mark.projected_version == mark.embedded_version == mark.wanted_version
     by_hand = "MATCH (c:Decision {id: $id}) MATCH (c)-[r:SIMILAR_TO]-(s:Decision) WHERE r.score > 0.5 RETURN s.title"
