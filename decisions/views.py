@@ -16,7 +16,7 @@ from decisions.filters import DecisionFilterSet, OutcomeFilterSet
 from decisions.forms import ContradictForm, DecisionForm, OutcomeForm, StatusForm, SupersedeForm
 from decisions.imported import settle_conflict
 from decisions.kind import DECISION, OUTCOME
-from decisions.models import Decision
+from decisions.models import Decision, Status
 from decisions.pages import conflict_context, document_facts
 from graph.pages import similar_context
 from projects.access import Capability, in_project
@@ -54,7 +54,7 @@ def decision_detail(request: HttpRequest, project: Project, pk: int) -> HttpResp
         "more_outcomes": len(outcomes) > OUTCOMES_SHOWN,
         "edit_url": reverse("decisions:edit", args=[project.slug, pk]),
         "status_fields": "decisions/_status_field.html",
-        "statuses": StatusForm(initial={"status": decision.status}),
+        "statuses": Status.choices,
     }
     context["provenance"] += document_facts(decision)
     return render(request, "decisions/detail.html", context)

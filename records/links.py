@@ -19,6 +19,8 @@ from records.guard import writing
 from records.models import Link, Relation
 from records.verbs import checked_reason, note_event
 
+# What a reader must know first.
+TELLING: dict[str, int] = {Relation.CONTRADICTS: 0, Relation.SUPERSEDES: 1}
 SYMMETRICAL = (Relation.CONTRADICTS, Relation.RELATES_TO)
 
 
@@ -105,9 +107,13 @@ def links_of(node_ids: list[str], relations: list[str] | None = None, limit: int
     links = Link.objects.filter(Q(source__in=node_ids) | Q(target__in=node_ids))
     if relations is not None:
         links = links.filter(relation__in=relations)
-    if limit is not None:
+    if limit is None:
+        return list(links)
+    found = list(links.order_by("id")[:limit])
+    if len(found) == limit:  # perhaps not those that tell most
         telling = Case(
-            When(relation=Relation.CONTRADICTS, then=0), When(relation=Relation.SUPERSEDES, then=1), default=2
+            *(When(relation=relation, then=place) for relation, place in TELLING.items()),
+            default=len(TELLING),
         )
-        links = links.order_by(telling, "id")[:limit]
-    return list(links)
+        found = list(links.order_by(telling, "id")[:limit])
+    return sorted(found, key=lambda made: TELLING.get(made.relation, len(TELLING)))

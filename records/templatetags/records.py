@@ -62,15 +62,15 @@ def time_element(when: Any) -> SafeString | str:
         exact = f"{_day(local.date(), language)}, {local:%H:%M} {local.tzname()}"
         told = _told(_now_as(local) - local, local, language)
         return mark_safe(  # noqa: S308 -- each text is escaped
-            f'<time datetime="{local.isoformat()}" title="{_escaped(exact)}" data-relative>{_escaped(told)}</time>'
+            f'<time datetime="{local.isoformat()}" title="{escaped(exact)}" data-relative>{escaped(told)}</time>'
         )
     if isinstance(when, date):
-        shown = _escaped(_day(when, language))
+        shown = escaped(_day(when, language))
         return mark_safe(f'<time datetime="{when.isoformat()}">{shown}</time>')  # noqa: S308 -- escaped
     return ""
 
 
-def _escaped(text: Any) -> str:
+def escaped(text: Any) -> str:
     """As `conditional_escape`, for the thousand small texts of a list."""
     return text if isinstance(text, SafeString) else escape(str(text))
 
@@ -110,25 +110,25 @@ def record_row(row: Any) -> SafeString:
     """One row of any list, from its view-model (records.pages.rows.Row).
 
     A tag that joins strings, not a template part: fifty of those were half of a list's time. Every text that is not
-    ours goes through `_escaped`.
+    ours goes through `escaped`.
     """
-    node_id, url = _escaped(row.node_id), _escaped(row.url)
-    short_id = node_id if len(row.node_id) <= SHORT_ID else f"{_escaped(row.node_id[: SHORT_ID - 1])}…"
+    node_id, url = escaped(row.node_id), escaped(row.url)
+    short_id = node_id if len(row.node_id) <= SHORT_ID else f"{escaped(row.node_id[: SHORT_ID - 1])}…"
     when = f'<span class="row-when">{time_element(row.when)}</span>' if row.when else ""
     facts = "".join(
-        f"<span>{_escaped(label)} <b>{_escaped(text)}</b></span>"
+        f"<span>{escaped(label)} <b>{escaped(text)}</b></span>"
         if label
-        else f"<span><b>{_escaped(text)}</b></span>"
+        else f"<span><b>{escaped(text)}</b></span>"
         for label, text in row.meta
     )
-    why = f'<span class="why">{_escaped(row.why)}</span>' if row.why else ""
+    why = f'<span class="why">{escaped(row.why)}</span>' if row.why else ""
     badges = _badges(row.review_state, row.status, row.status_label, tuple(row.badges), get_language())
-    kind = _escaped(row.kind)
+    kind = escaped(row.kind)
     return mark_safe(  # noqa: S308 -- see above
         f'<li class="row k-{kind}" id="row-{node_id}" data-row>\n'
         '<span class="dot" aria-hidden="true"></span>\n'
-        f'<a class="row-title" href="{url}" data-open>{_escaped(row.title)}</a>\n{when}\n'
-        f'<p class="row-meta"><span>{_escaped(row.kind_label)} <span class="id" title="{node_id}">{short_id}</span></span>'
+        f'<a class="row-title" href="{url}" data-open>{escaped(row.title)}</a>\n{when}\n'
+        f'<p class="row-meta"><span>{escaped(row.kind_label)} <span class="id" title="{node_id}">{short_id}</span></span>'
         f'{facts}{why}<span class="row-badges">{badges}</span></p>{_excerpt(row.excerpt)}\n</li>\n'
     )
 
@@ -136,7 +136,7 @@ def record_row(row: Any) -> SafeString:
 def _excerpt(pieces: Any) -> str:
     if not pieces:
         return ""
-    drawn = (f"<mark>{_escaped(text)}</mark>" if marked else _escaped(text) for text, marked in pieces)
+    drawn = (f"<mark>{escaped(text)}</mark>" if marked else escaped(text) for text, marked in pieces)
     return f'<p class="row-excerpt">{"".join(drawn)}</p>'
 
 
