@@ -32,11 +32,6 @@ def any_of(terms: Sequence[Term]) -> str:
     return (" " if connection.vendor == "mysql" else " OR ").join(map(_term, terms))
 
 
-def phrase_of(text: str) -> str:
-    """An expression for texts with these very words beside each other."""
-    return _phrase(text)
-
-
 def matching(expression: str, project_ids: Collection[int], limit: int) -> list[str]:
     """Node ids of the projects' texts that match, the most relevant first, ties by age."""
     return _matching(expression, "project_id", project_ids, limit)

@@ -21,7 +21,6 @@ from records.kinds import Kind, all_kinds, parse_node_id
 from records.models import ReviewState
 
 LONGEST_QUERY = 4_000
-Parameters = dict[str, str]
 
 _PIECE = re.compile(
     r'(?P<negative>-)?(?:(?P<name>[A-Za-z_]+):(?!:)(?=[^\s]|(?P<spaced>\s|$)))?(?:"(?P<quoted>[^"]*)"?|(?P<word>[^\s"]+)|(?(name)|(?!)))'
