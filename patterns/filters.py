@@ -5,7 +5,7 @@ from django.forms import HiddenInput
 from django.utils.translation import gettext_lazy as _
 
 from patterns.models import Pattern
-from records.filters import RecordFilterSet, WholeNumberFilter
+from records.filters import CountFilter, RecordFilterSet
 from records.paging import Sort
 
 
@@ -40,20 +40,8 @@ class PatternFilterSet(RecordFilterSet):
     confidence_below = django_filters.NumberFilter(
         field_name="confidence_score", lookup_expr="lt", label=_("Confidence below"), widget=HiddenInput
     )
-    usage_min = WholeNumberFilter(
-        field_name="usage_count",
-        lookup_expr="gte",
-        label=_("Used at least"),
-        min_value=0,
-        max_value=2**31 - 1,
-    )
-    usage_max = WholeNumberFilter(
-        field_name="usage_count",
-        lookup_expr="lte",
-        label=_("Used at most"),
-        min_value=0,
-        max_value=2**31 - 1,
-    )
+    usage_min = CountFilter(field_name="usage_count", lookup_expr="gte", label=_("Used at least"))
+    usage_max = CountFilter(field_name="usage_count", lookup_expr="lte", label=_("Used at most"))
 
     class Meta:
         model = Pattern

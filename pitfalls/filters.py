@@ -4,7 +4,7 @@ import django_filters
 from django.utils.translation import gettext_lazy as _
 
 from pitfalls.models import Pitfall, Severity
-from records.filters import AnyOfFilter, RecordFilterSet, WholeNumberFilter
+from records.filters import AnyOfFilter, CountFilter, RecordFilterSet
 from records.paging import Sort
 
 
@@ -17,20 +17,8 @@ class PitfallFilterSet(RecordFilterSet):
 
     category = django_filters.CharFilter(label=_("Category"), max_length=50)
     severity = AnyOfFilter(choices=Severity.choices, label=_("Severity"))
-    met_min = WholeNumberFilter(
-        field_name="encountered_count",
-        lookup_expr="gte",
-        label=_("Met at least"),
-        min_value=0,
-        max_value=2**31 - 1,
-    )
-    met_max = WholeNumberFilter(
-        field_name="encountered_count",
-        lookup_expr="lte",
-        label=_("Met at most"),
-        min_value=0,
-        max_value=2**31 - 1,
-    )
+    met_min = CountFilter(field_name="encountered_count", lookup_expr="gte", label=_("Met at least"))
+    met_max = CountFilter(field_name="encountered_count", lookup_expr="lte", label=_("Met at most"))
 
     class Meta:
         model = Pitfall

@@ -68,6 +68,13 @@ class WholeNumberFilter(django_filters.NumberFilter):
     field_class = forms.IntegerField
 
 
+class CountFilter(WholeNumberFilter):
+    """At least or at most so many, of what the databases count in an INT."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **{"min_value": 0, "max_value": 2**31 - 1, **options})
+
+
 class YesNoFilter(django_filters.TypedChoiceFilter):
     """True or false; anything else is explained, where Django's own boolean field takes it for "unknown"."""
 
