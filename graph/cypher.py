@@ -7,7 +7,7 @@ has no project and so is found by no read. Symmetrical relations are kept once, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,8 @@ RANKS = {relation.value: rank for relation, rank in RANK.items()}
 SHOWN = "m.project_id = $project AND ($hidden OR m.active) AND ($kinds IS NULL OR m.kind IN $kinds)"
 CARD = "m.id, m.kind, m.title, m.status, m.review_state, m.active"
 Card = tuple[Any, ...]
+# A node's card and its best relations, each [far id, 1 where it runs from there, type, score].
+Seen = tuple[Card, list[list[Any]]]
 NEAR_ENOUGH = "(r.score IS NULL OR r.score >= $least)"
 
 
@@ -63,41 +65,62 @@ def best_rows(node_ids: Sequence[str], within: Within, limit: int) -> list[Row]:
     """The best `limit` relations of each node to records that `within` shows."""
     if not node_ids or not within.relations:
         return []
-    pattern, types = _walked(within.relations)
     statement = f"""
         UNWIND $nodes AS near
         MATCH (n:Record {{id: near}})
-        WITH n, COLLECT {{
-            MATCH (n)-[r:{pattern}]-(m:Record)
-            WHERE type(r) IN $types AND {SHOWN} AND {NEAR_ENOUGH}
-            RETURN [m.id, CASE WHEN startNode(r) = n THEN 0 ELSE 1 END, type(r), r.score]
-            ORDER BY $ranks[type(r)], coalesce(r.score, 0.0) DESC, m.id LIMIT $limit
-        }} AS best
+        WITH n, {_best(within)} AS best
         UNWIND best AS one
         RETURN n.id, one[0], one[1], one[2], one[3]"""
-    asked = {"nodes": list(node_ids), "limit": limit, "ranks": RANKS, "types": types}
-    return [Row(*row) for row in fetch(statement, {**_within(within), **asked})]
+    asked = {"nodes": list(node_ids), "limit": limit, **_walking(within)}
+    return [Row(*row) for row in fetch(statement, asked)]
 
 
-def seen(node_ids: Sequence[str], within: Within, limit: int) -> list[tuple[Card, list[list[Any]]]]:
-    """The cards of these nodes of the project, whatever their state, each with its best relations: one statement.
-
-    A relation is [far id, 1 where it runs from there, type, score].
-    """
+def seen(node_ids: Sequence[str], within: Within, limit: int) -> list[Seen]:
+    """These nodes of the project, whatever their state: one statement."""
     if not node_ids:
         return []
-    pattern, types = _walked(within.relations)
     statement = f"""
         UNWIND $nodes AS near
         MATCH (n:Record {{id: near}}) WHERE n.project_id = $project
-        RETURN {_card("n")}, COLLECT {{
-            MATCH (n)-[r:{pattern}]-(m:Record)
+        RETURN {_card("n")}, {_best(within)} AS best"""
+    asked = {"nodes": list(node_ids), "limit": limit, **_walking(within)}
+    return [(row[:6], row[6]) for row in fetch(statement, asked)]
+
+
+def seen_around(
+    node_id: str, within: Within, limit: int, ahead: int, known: Collection[str] = ()
+) -> list[Seen]:
+    """As `seen` of one node, and of the `ahead` best that it offers and nobody knows yet, in the same statement."""
+    statement = f"""
+        MATCH (near:Record {{id: $node}}) WHERE near.project_id = $project
+        WITH near, {_best(within, "near", "m")} AS best
+        WITH near, best, COLLECT {{
+            UNWIND range(0, size(best) - 1) AS at
+            WITH best[at][0] AS m, min(at) AS at WHERE NOT m.id IN $known
+            RETURN m ORDER BY at LIMIT $ahead
+        }} AS others
+        RETURN [{_card("near")}], [one IN best | [one[0].id, one[1], one[2], one[3]]],
+            COLLECT {{ UNWIND others AS n RETURN [[{_card("n")}], {_best(within)}] }}"""
+    asked = {"node": node_id, "limit": limit, "ahead": max(0, ahead), "known": [*known, node_id]}
+    found = fetch(statement, {**asked, **_walking(within)})
+    return [(tuple(card), best) for card, best, _ in found] + [
+        (tuple(card), best) for _, _, others in found for card, best in others
+    ]
+
+
+def _best(within: Within, near: str = "n", far: str = "m.id") -> str:
+    """The best `$limit` relations of a node to what `within` shows: [far end, 1 where it runs from there, type, score]."""
+    pattern, _ = _walked(within.relations)
+    return f"""COLLECT {{
+            MATCH ({near})-[r:{pattern}]-(m:Record)
             WHERE type(r) IN $types AND {SHOWN} AND {NEAR_ENOUGH}
-            RETURN [m.id, CASE WHEN startNode(r) = n THEN 0 ELSE 1 END, type(r), r.score]
+            RETURN [{far}, CASE WHEN startNode(r) = {near} THEN 0 ELSE 1 END, type(r), r.score]
             ORDER BY $ranks[type(r)], coalesce(r.score, 0.0) DESC, m.id LIMIT $limit
-        }} AS best"""
-    asked = {"nodes": list(node_ids), "limit": limit, "ranks": RANKS, "types": types}
-    return [(row[:6], row[6]) for row in fetch(statement, {**_within(within), **asked})]
+        }}"""
+
+
+def _walking(within: Within) -> dict[str, Any]:
+    return {**_within(within), "ranks": RANKS, "types": _walked(within.relations)[1]}
 
 
 def likest(node_id: str, project_id: int, least: float, limit: int) -> list[tuple[Any, ...]] | None:

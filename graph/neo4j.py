@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -72,14 +72,13 @@ class Neo4jGraph(Walk):
     def _seen(
         self, node_ids: Sequence[str], within: Within, per_node: int
     ) -> tuple[dict[str, Node], dict[str, Offers]]:
-        nodes: dict[str, Node] = {}
-        # Best first and each once: the server did what `best_offers` does to rows of tables.
-        offers = dict.fromkeys(node_ids, Offers())
-        for card, best in cypher.seen(node_ids, within, per_node + 1):
-            nodes[card[0]] = Node(*card)
-            edges = tuple(_edge(card[0], *one) for one in best[:per_node])
-            offers[card[0]] = Offers(edges, cut=len(best) > per_node)
-        return nodes, offers
+        return _as_offered(node_ids, cypher.seen(node_ids, within, per_node + 1), per_node)
+
+    def _around(
+        self, node_id: str, within: Within, per_node: int, ahead: int, known: Collection[str]
+    ) -> tuple[dict[str, Node], dict[str, Offers]]:
+        rows = cypher.seen_around(node_id, within, per_node + 1, ahead, known)
+        return _as_offered([node_id], rows, per_node)
 
     def _likest(self, node_id: str, project_id: int, least: float, count: int) -> list[Similar]:
         found = cypher.likest(node_id, project_id, least, count)
@@ -98,6 +97,19 @@ class Neo4jGraph(Walk):
 
     def _nodes(self, node_ids: Iterable[str], within: Within) -> dict[str, Node]:
         return {row[0]: Node(*row) for row in cypher.cards(node_ids, within)}
+
+
+def _as_offered(
+    node_ids: Sequence[str], rows: Iterable[tuple[cypher.Card, list[list[Any]]]], per_node: int
+) -> tuple[dict[str, Node], dict[str, Offers]]:
+    """Best first and each once: the server did what `best_offers` does to rows of tables."""
+    nodes: dict[str, Node] = {}
+    offers = dict.fromkeys(node_ids, Offers())
+    for card, best in rows:
+        nodes[card[0]] = Node(*card)
+        edges = tuple(_edge(card[0], *one) for one in best[:per_node])
+        offers[card[0]] = Offers(edges, cut=len(best) > per_node)
+    return nodes, offers
 
 
 class _KnownProjects:

@@ -64,11 +64,15 @@ class Walk(ABC):
         at_least = False
         room = cap - (node_id not in known)
         for hop in range(1, depth + 1):
-            there, offered = self._seen(frontier, within, look)
-            if hop == 1 and node_id not in there:
-                raise NoSuchNode(node_id)
-            read |= offered
+            if hop == 1:
+                there, seen = self._around(node_id, within, look, room, known)
+                if node_id not in there:
+                    raise NoSuchNode(node_id)
+            else:
+                there, seen = self._seen([other for other in frontier if other not in read], within, look)
+            read |= seen
             cards |= there
+            offered = {other: read[other] for other in frontier}
             at_least |= any(offers.cut for offers in offered.values())
             ranked = [other for other in _best_first(offered) if other not in reached]
             fresh = [other for other in ranked if other not in known]
@@ -81,8 +85,8 @@ class Walk(ABC):
                 at_least |= bool(frontier)
                 break
         new = [other for other in hops if other not in known]
-        there, offered = self._seen([other for other in new if other not in read], within, look)
-        read |= offered
+        there, seen = self._seen([other for other in new if other not in read], within, look)
+        read |= seen
         cards |= there
         shown = {other: cards[other] for other in new if other in cards}
         nodes = [
@@ -106,6 +110,13 @@ class Walk(ABC):
         return nodes, self._offers(list(nodes), within, per_node) | {
             node_id: Offers() for node_id in node_ids if node_id not in nodes
         }
+
+    def _around(
+        self, node_id: str, within: Within, per_node: int, ahead: int, known: Collection[str]
+    ) -> tuple[dict[str, Node], dict[str, Offers]]:
+        """As `_seen` of one node. A store that can in the same statement sees the best `ahead` of the others it
+        offers, too, those aside that are known: likely the next to be asked for."""
+        return self._seen([node_id], within, per_node)
 
     def similar(self, node_id: str, within: Within, *, k: int = 10) -> list[Similar]:
         # The list that is kept, whatever it holds: where it is full, hidden records and other kinds took places in it.

@@ -33,6 +33,10 @@ def shown_graph(db, clean_graph):  # noqa: F811
             self._show()
             return super()._seen(node_ids, within, per_node)
 
+        def _around(self, node_id, within, per_node, ahead, known):
+            self._show()
+            return super()._around(node_id, within, per_node, ahead, known)
+
         def _likest(self, node_id, project_id, least, count):
             self._show()
             return super()._likest(node_id, project_id, least, count)
