@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -16,7 +16,18 @@ from django.utils.translation import gettext as _
 
 from database.transactions import transactional
 from projects.access import OPERATOR, Access, Capability
-from projects.models import AccessEvent, AccessVerb, AgentToken, Membership, Project, Role, Scope, User
+from projects.models import (
+    AccessEvent,
+    AccessVerb,
+    AgentToken,
+    Membership,
+    Project,
+    ProjectPolicy,
+    Role,
+    Scope,
+    User,
+)
+from projects.queries import POLICY_COLUMNS, policy_of
 from projects.tokens import digest_of, new_token_text
 
 RESERVED_SLUGS = {"new"}
@@ -85,6 +96,41 @@ def rename_project(*, by: Manager, project: Project, name: str) -> Project:
         locked.save(update_fields=["name"])
         _note(by, AccessVerb.RENAME_PROJECT, project, name, before=before, after=name)
     return locked
+
+
+@transactional
+def change_policy(
+    *, by: Manager, project: Project, changes: Mapping[str, Any], reason: str = ""
+) -> ProjectPolicy:
+    """Set some of POLICY_COLUMNS; one access event for each that differs. Raises ValidationError."""
+    by.require(project)
+    unknown = set(changes) - set(POLICY_COLUMNS)
+    if unknown:
+        raise ValidationError({name: _("There is no such policy.") for name in sorted(unknown)})
+    reason = _reason(reason)
+    _lock(project)
+    policy = policy_of(project.pk)
+    differ = {name: value for name, value in changes.items() if getattr(policy, name) != value}
+    if not differ:
+        return policy
+    if not reason:
+        raise ValidationError({"reason": _("Say why: the next admin needs it.")})
+    before = {name: getattr(policy, name) for name in differ}
+    for name, value in differ.items():
+        setattr(policy, name, value)
+    policy.clean_fields(exclude=["project"])
+    policy.save()
+    for name in differ:
+        _note(
+            by,
+            AccessVerb.CHANGE_POLICY,
+            project,
+            name,
+            before=before[name],
+            after=differ[name],
+            reason=reason,
+        )
+    return policy
 
 
 @transactional
@@ -206,6 +252,13 @@ def _named(name: str) -> str:
     if not 1 <= len(name) <= 255 or "\x00" in name:
         raise ValidationError({"name": _("A name has 1 to 255 characters.")})
     return name
+
+
+def _reason(reason: str) -> str:
+    reason = reason.strip()
+    if len(reason) > 500 or "\x00" in reason or not reason.isprintable():
+        raise ValidationError({"reason": _("At most 500 printable characters, on one line.")})
+    return reason
 
 
 def _role(role: str) -> str:

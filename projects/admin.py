@@ -7,7 +7,7 @@ from django.contrib.auth.admin import UserAdmin
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from projects.models import AccessEvent, Membership, Project, User
+from projects.models import AccessEvent, Membership, Project, ProjectPolicy, User
 
 
 @admin.register(User)
@@ -45,6 +45,12 @@ class MembershipAdmin(ReadOnly):
     list_display = ("user", "project", "role", "created_at")
     list_filter = ("role", "project")
     list_select_related = ("user", "project")
+
+
+@admin.register(ProjectPolicy)
+class ProjectPolicyAdmin(ReadOnly):
+    list_display = ("project", "quarantine_findings", "auto_approve_trust", "reviewed_only_recall")
+    list_select_related = ("project",)
 
 
 @admin.register(AccessEvent)

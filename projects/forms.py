@@ -8,7 +8,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from projects.models import Project, Role, Scope, User
+from projects.models import Project, ProjectPolicy, Role, Scope, User
 
 NEVER = ""
 EXPIRIES = [("30", _("in 30 days")), ("90", _("in 90 days")), ("365", _("in a year")), (NEVER, _("never"))]
@@ -30,6 +30,41 @@ class ProjectForm(forms.ModelForm):  # type: ignore[type-arg]
 
 class RenameForm(forms.Form):
     name = forms.CharField(label=_("Name"), max_length=255)
+
+
+class PolicyForm(forms.ModelForm):  # type: ignore[type-arg]
+    """Its fields are those of POLICY_COLUMNS."""
+
+    reason = forms.CharField(label=_("Why"), max_length=500, help_text=_("Goes into the log below."))
+
+    class Meta:
+        model = ProjectPolicy
+        fields = [
+            "quarantine_findings",
+            "auto_approve_trust",
+            "reviewed_only_recall",
+            "stale_after_days",
+            "duplicate_cosine",
+        ]
+        help_texts = {
+            "quarantine_findings": _(
+                "What an agent writes with orders to the next agent, hidden characters or smuggled links waits for a "
+                "person and is not recalled. People's own writes are only marked."
+            ),
+            "auto_approve_trust": _(
+                "From 0 to 1; agents' tokens have 0.5 unless set otherwise. Empty: nothing is approved without a "
+                "person. What is flagged never is."
+            ),
+            "reviewed_only_recall": _(
+                "Search, similar records and context packs then leave out for agents what nobody approved. Lists stay "
+                "whole and say the review state."
+            ),
+            "stale_after_days": _("From 1 to 3650. Empty: nothing grows stale."),
+            "duplicate_cosine": _("From 0.5 to 1, by the cosine of the two records' vectors."),
+        }
+
+    def changes(self) -> dict[str, Any]:
+        return {name: self.cleaned_data[name] for name in self._meta.fields or ()}
 
 
 class AddMemberForm(forms.Form):

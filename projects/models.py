@@ -1,6 +1,7 @@
 """Who may see, who may write: projects are walls, people have a role in each, agents a token."""
 
 from django.contrib.auth.models import AbstractUser
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
@@ -39,6 +40,60 @@ class Project(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("desk:overview", args=[self.slug])
+
+
+class ProjectPolicy(models.Model):
+    """What happens to agents' writes at the door, and what is told back. A project without a row has the defaults."""
+
+    project = models.OneToOneField(Project, on_delete=models.CASCADE, related_name="policy")
+    quarantine_findings = models.BooleanField(_("Quarantine what is flagged"), default=True, db_default=True)
+    auto_approve_trust = models.FloatField(
+        _("Approve writes of agents trusted at least"),
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0), MaxValueValidator(1)],
+    )
+    reviewed_only_recall = models.BooleanField(
+        _("Recall only what a person approved"), default=False, db_default=False
+    )
+    stale_after_days = models.IntegerField(
+        _("Stale after days"),
+        null=True,
+        blank=True,
+        default=180,
+        db_default=180,
+        validators=[MinValueValidator(1), MaxValueValidator(3650)],
+    )
+    duplicate_cosine = models.FloatField(
+        _("Likely duplicates from a cosine of"),
+        default=0.92,
+        db_default=0.92,
+        validators=[MinValueValidator(0.5), MaxValueValidator(1)],
+    )
+
+    class Meta:
+        db_table = "project_policies"
+        ordering = ["project_id"]
+        verbose_name = _("policy")
+        verbose_name_plural = _("policies")
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(auto_approve_trust=None)
+                | Q(auto_approve_trust__gte=0, auto_approve_trust__lte=1),
+                name="project_policies_trust",
+            ),
+            models.CheckConstraint(
+                condition=Q(stale_after_days=None) | Q(stale_after_days__gte=1, stale_after_days__lte=3650),
+                name="project_policies_stale",
+            ),
+            models.CheckConstraint(
+                condition=Q(duplicate_cosine__gte=0.5, duplicate_cosine__lte=1),
+                name="project_policies_cosine",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"policy of {self.project_id}"
 
 
 class Role(models.TextChoices):
@@ -113,6 +168,7 @@ class AccessVerb(models.TextChoices):
     CREATE_TOKEN = "create_token", _("made the token")
     REVOKE_TOKEN = "revoke_token", _("revoked the token")
     CREATE_ACCOUNT = "create_account", _("made the account")
+    CHANGE_POLICY = "change_policy", _("changed the policy")
 
 
 class AccessEvent(models.Model):

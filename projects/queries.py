@@ -2,19 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from projects.models import AccessEvent, AgentToken, Membership, Project, Role, Scope
+from projects.models import (
+    AccessEvent,
+    AccessVerb,
+    AgentToken,
+    Membership,
+    Project,
+    ProjectPolicy,
+    Role,
+    Scope,
+)
 
 EVENTS_SHOWN = 20
+POLICY_COLUMNS = (
+    "quarantine_findings",
+    "auto_approve_trust",
+    "reviewed_only_recall",
+    "stale_after_days",
+    "duplicate_cosine",
+)
 
 
 def members_of(project: Project) -> list[Membership]:
     return list(Membership.objects.filter(project=project).select_related("user").order_by("user__username"))
+
+
+def policy_of(project_id: int | None) -> ProjectPolicy:
+    """The project's policy; an unsaved one of defaults where nobody set any, and for records of no project."""
+    kept = ProjectPolicy.objects.filter(project_id=project_id).first() if project_id is not None else None
+    return kept or ProjectPolicy(project_id=project_id)
+
+
+def policy_rows(policy: ProjectPolicy) -> list[tuple[str, str]]:
+    """(what it rules, how), in words, for those who may not change it."""
+    return [(policy_label(name), policy_value(getattr(policy, name))) for name in POLICY_COLUMNS]
+
+
+def policy_label(name: str) -> str:
+    return str(ProjectPolicy._meta.get_field(name).verbose_name)  # type: ignore[union-attr]
+
+
+def policy_value(value: object) -> str:
+    if value is None:
+        return _("never")
+    if isinstance(value, bool):
+        return _("yes") if value else _("no")
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
+
+
+def recalling_reviewed_only(project_ids: Collection[int]) -> frozenset[int]:
+    """Those of the projects whose policy lets agents recall only what was approved. One query."""
+    rows = ProjectPolicy.objects.filter(project_id__in=project_ids, reviewed_only_recall=True)
+    return frozenset(rows.order_by().values_list("project_id", flat=True))
 
 
 @dataclass(frozen=True)
@@ -51,15 +97,22 @@ def _scopes(token: AgentToken) -> str:
 @dataclass(frozen=True)
 class EventRow:
     event: AccessEvent
+    subject: str
     change: str
+    reason: str
 
 
 def access_events_of(project: Project, limit: int = EVENTS_SHOWN) -> list[EventRow]:
     """Who changed what about access, newest first."""
-    return [
-        EventRow(event, _change(event.detail))
-        for event in AccessEvent.objects.filter(project=project)[:limit]
-    ]
+    return [_event_row(event) for event in AccessEvent.objects.filter(project=project)[:limit]]
+
+
+def _event_row(event: AccessEvent) -> EventRow:
+    reason = str(event.detail.get("reason") or "")
+    if event.verb == AccessVerb.CHANGE_POLICY and event.subject in POLICY_COLUMNS:
+        values = [policy_value(event.detail.get(when)) for when in ("before", "after")]
+        return EventRow(event, policy_label(event.subject), " → ".join(values), reason)
+    return EventRow(event, event.subject, _change(event.detail), reason)
 
 
 def _change(detail: dict[str, object]) -> str:

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from projects import actions, queries, snippets
 from projects.access import Capability, in_project
 from projects.actions import Manager
-from projects.forms import AddMemberForm, ProjectForm, RenameForm, RoleForm, TokenForm
+from projects.forms import AddMemberForm, PolicyForm, ProjectForm, RenameForm, RoleForm, TokenForm
 from projects.models import AgentToken, Membership, Project, Role
 
 
@@ -46,6 +46,26 @@ def rename(request: HttpRequest, project: Project) -> HttpResponse:
         else:
             return _done(request, project, _("Renamed"))
     return _settings(request, project, status=422, rename_form=form)
+
+
+@require_POST
+@in_project(Capability.MANAGE)
+def change_policy(request: HttpRequest, project: Project) -> HttpResponse:
+    # A form of its own instance: checking it must not change the policy that is shown again beside its errors.
+    form = PolicyForm(request.POST, instance=queries.policy_of(project.pk))
+    if form.is_valid():
+        try:
+            actions.change_policy(
+                by=Manager.person(request),
+                project=project,
+                changes=form.changes(),
+                reason=form.cleaned_data["reason"],
+            )
+        except ValidationError as error:
+            form.add_error(None, error)
+        else:
+            return _done(request, project, _("The policy is saved"))
+    return _settings(request, project, status=422, policy_form=form)
 
 
 @require_POST
@@ -143,11 +163,13 @@ def new_project(request: HttpRequest) -> HttpResponse:
 def _settings(request: HttpRequest, project: Project, status: int = 200, **forms: Any) -> HttpResponse:
     manages = request.access.may(project.pk, Capability.MANAGE)  # type: ignore[attr-defined]
     address = snippets.address_of(request)
+    policy = queries.policy_of(project.pk)
     context: dict[str, Any] = {
         "project": project,
         "manages": manages,
         "members": queries.members_of(project),
         "roles": Role.choices,
+        "policy": queries.policy_rows(policy),
         "write_command": snippets.write_command(address, project),
         "import_command": snippets.import_command(project),
         "token_command": snippets.token_command(project),
@@ -158,6 +180,8 @@ def _settings(request: HttpRequest, project: Project, status: int = 200, **forms
             "member_form": AddMemberForm(auto_id="member_%s"),
             "token_form": TokenForm(auto_id="token_%s"),
         }
+        if "policy_form" not in forms:
+            empty["policy_form"] = PolicyForm(instance=policy, auto_id="policy_%s")
         context |= {
             "tokens": queries.tokens_of(project),
             "events": queries.access_events_of(project),

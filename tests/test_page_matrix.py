@@ -37,6 +37,7 @@ PAGES: dict[str, tuple[Capability, set[str]]] = {
     "search_complete": (READ, GET),
     "projects:settings": (READ, GET),
     "projects:rename": (MANAGE, POST),
+    "projects:change_policy": (MANAGE, POST),
     "projects:add_member": (MANAGE, POST),
     "projects:change_role": (MANAGE, POST),
     "projects:remove_member": (MANAGE, POST),
