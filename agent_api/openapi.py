@@ -54,8 +54,9 @@ class DoorSchema(AutoSchema):
     def get_override_parameters(self) -> list[Any]:
         if self.method in SAFE_METHODS:
             return EVERY_CALL
-        versioned = "node_id" in self.path and not self.path.endswith(("outcomes", "contradict", "worked"))
-        return [*EVERY_CALL, IDEMPOTENCY_KEY, *([IF_MATCH] if versioned else [])]
+        asked = self.get_request_serializer()
+        fields = getattr(asked, "_declared_fields", {})
+        return [*EVERY_CALL, IDEMPOTENCY_KEY, *([IF_MATCH] if "version" in fields else [])]
 
     def get_tags(self) -> list[str]:
         return [self.path.removeprefix("/api/v1/").split("/")[0]]

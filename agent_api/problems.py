@@ -19,7 +19,7 @@ from rest_framework.response import Response
 
 from database.transactions import is_away
 from recall.encoders.base import EncoderUnavailable
-from records.errors import Conflict, InvalidInput, NotAllowed, Refused, VerbError
+from records.errors import Conflict, InvalidInput, NotAllowed, Refused, TooLarge, VerbError
 
 log = logging.getLogger("memory_desk.api")
 MEDIA_TYPE = "application/problem+json"
@@ -110,7 +110,7 @@ def _of_verb(error: VerbError, view: Any) -> dict[str, Any]:
     if isinstance(error, Refused):
         return problem(409, "refused", str(error.why))
     if isinstance(error, InvalidInput):
-        return _of_fields(error.errors, UNPROCESSABLE)
+        return _of_fields(error.errors, TOO_LARGE if isinstance(error, TooLarge) else UNPROCESSABLE)
     if isinstance(error, NotAllowed):
         return problem(403, "not_allowed", str(error))
     return problem(409, "refused", str(error))

@@ -8,12 +8,14 @@ from agent_api.search import SearchView
 from decisions.api import DecisionOutcomesViewSet, DecisionViewSet, OutcomeViewSet
 from patterns.api import PatternViewSet
 from pitfalls.api import PitfallViewSet
+from work_sessions.api import SessionViewSet
 
 router = DoorRouter()
 router.register("decisions", DecisionViewSet, "decision")
 router.register("outcomes", OutcomeViewSet, "outcome")
 router.register("patterns", PatternViewSet, "pattern")
 router.register("pitfalls", PitfallViewSet, "pitfall")
+router.register("sessions", SessionViewSet, "session")
 router.register("records", views.RecordsViewSet, "record")
 
 v1 = [

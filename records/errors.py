@@ -24,6 +24,10 @@ class InvalidInput(VerbError):
         super().__init__(f"{node_id}: {said}" if node_id else said)
 
 
+class TooLarge(InvalidInput):
+    """A text or JSON value is larger than is kept; nothing is cut silently."""
+
+
 class Refused(InvalidInput):
     """The act makes no sense for this record now (archive an archived merge, link to itself)."""
 

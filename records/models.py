@@ -172,6 +172,7 @@ class Revision(GuardedModel):
         indexes = [
             models.Index(fields=["node_id", "id"], name="revisions_node"),
             models.Index(fields=["project", "id"], name="revisions_project"),
+            models.Index(fields=["session", "id"], name="revisions_session"),
         ]
 
     def __str__(self) -> str:

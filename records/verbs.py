@@ -24,7 +24,7 @@ from projects.access import Capability
 from projects.models import Project
 from records import marks
 from records.actor import Actor, SourceKind
-from records.errors import Conflict, InvalidInput, Refused, VerbError
+from records.errors import Conflict, InvalidInput, Refused, TooLarge, VerbError
 from records.guard import writing
 from records.hygiene.secrets import redact, redact_json
 from records.images import changed_between, image_of, seen_digest_of
@@ -329,10 +329,13 @@ def validate(record: Any, columns: Iterable[str] | None = None) -> None:
         if not (column.is_relation or column.generated) and (names is None or column.name in names)
     ]
     errors: dict[str, Any] = {}
+    refusal: type[InvalidInput] = InvalidInput
     try:
         record.clean_fields(exclude=[f.name for f in record._meta.fields if f not in checked])
     except ValidationError as error:
         errors = error.message_dict
+        if any(one.code == "too_large" for found in error.error_dict.values() for one in found):
+            refusal = TooLarge
     for column in checked:
         value = getattr(record, column.name)
         if column.editable and isinstance(value, datetime) and column.name not in errors:
@@ -341,7 +344,7 @@ def validate(record: Any, columns: Iterable[str] | None = None) -> None:
             except ValidationError as error:
                 errors[column.name] = error.messages
     if errors:
-        raise InvalidInput(errors, record.node_id if record.pk else "")
+        raise refusal(errors, record.node_id if record.pk else "")
 
 
 def _clean(kind: Kind, row: Mapping[str, Any]) -> dict[str, Any]:

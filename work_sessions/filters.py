@@ -3,6 +3,7 @@
 from datetime import date
 from typing import Any
 
+import django_filters
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
@@ -18,6 +19,7 @@ class SessionFilterSet(RecordFilterSet):
     )
     text_columns = ("session_id",)
 
+    session_id = django_filters.CharFilter(label=_("Named"), max_length=255)
     open = YesNoFilter(field_name="ended_at", lookup_expr="isnull", label=_("Still open"))
     started_after = DayFilter(method="filter_after", label=_("Started from"))
     started_before = DayFilter(method="filter_before", label=_("Started until"))

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from records.validation import check_text
+from records.validation import check_json, check_text
 
 TAGS_MOST = 100
 # Inside what every database keeps and every time zone can show.
@@ -125,3 +125,23 @@ class Tags(serializers.ListField):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(max_length=TAGS_MOST, required=False, allow_null=True, **options)
+
+
+@extend_schema_field({"description": "Any JSON value."})
+class Json(serializers.Field):
+    """Any JSON value, up to 1 MiB; the order of keys is the database's."""
+
+    default_validators = [check_json]
+
+    def to_internal_value(self, data: Any) -> Any:
+        return data
+
+
+@extend_schema_field({"type": "object", "additionalProperties": True})
+class JsonObject(Json):
+    default_error_messages = {"not_an_object": _("Must be an object, such as {{}}.")}
+
+    def to_internal_value(self, data: Any) -> Any:
+        if not isinstance(data, dict):
+            self.fail("not_an_object")
+        return data

@@ -20,6 +20,7 @@ UNKNOWN = ("none", "garbage", "expired", "revoked")
 
 DECISION = {"title": "T", "decision": "D", "project": "shop"}
 PATTERN = {"category": "c", "name": "N", "project": "shop"}
+SESSION = {"session_id": "of-{token}", "project": "shop"}
 PITFALL = {"category": "c", "title": "T", "project": "shop"}
 
 
@@ -28,6 +29,7 @@ class Route:
 
     def __init__(self, path: str, missing: int = 404, **methods: tuple) -> None:
         self.path, self.missing, self.methods = path, missing, methods
+        self.of_one = "{" in path or "ses-1" in path
 
 
 def collection(new: dict) -> dict:
@@ -78,12 +80,21 @@ ROUTES = {
     r"^pitfalls/(?P<node_id>[^/]+)/severity/?$": Route(
         "/pitfalls/{pitfall}/severity", **act({"severity": "low", "reason": "r"})
     ),
+    r"^sessions/?$": Route("/sessions", missing=422, **collection(SESSION)),
+    r"^sessions/(?P<node_id>[^/]+)/?$": Route("/sessions/{session}", **item({"summary": "New"})),
+    r"^sessions/(?P<node_id>[^/]+)/context/?$": Route(
+        "/sessions/ses-1/context",
+        GET=("read", None, 200),
+        PUT=("write", {"context": {"a": 1}}, 200),
+        PATCH=("write", {"context": {"b": 1}}, 200),
+    ),
+    r"^sessions/(?P<node_id>[^/]+)/end/?$": Route("/sessions/ses-1/end", **act()),
     r"^search/?$": Route("/search?q=redis", **GET),
     r"^records/(?P<node_id>[^/]+)/history/?$": Route("/records/{decision}/history", **GET),
     r"^records/(?P<node_id>[^/]+)/similar/?$": Route("/records/{decision}/similar", **GET),
     r"^records/(?P<node_id>[^/]+)/neighbourhood/?$": Route("/records/{decision}/neighbourhood", **GET),
 }
-for plural in ("decision", "outcome", "pattern", "pitfall"):
+for plural in ("decision", "outcome", "pattern", "pitfall", "session"):
     for name in ("archive", "restore"):
         ROUTES[rf"^{plural}s/(?P<node_id>[^/]+)/{name}/?$"] = Route(
             f"/{plural}s/{{{plural}}}/{name}", **act()
@@ -103,7 +114,7 @@ def expected(route: Route, method: str, token: str) -> int:
         return 405
     needs, _body, answer = route.methods[method]
     if token == "elsewhere":
-        return 200 if "{" not in route.path and method == "GET" else route.missing
+        return 200 if not route.of_one and method == "GET" else route.missing
     return answer if needs in SCOPES[token] else 403
 
 
@@ -133,6 +144,7 @@ def test_every_route_of_the_api_is_in_the_matrix():
 def test_every_cell_answers_as_expected(tokens, decision, outcome, pattern, request, agent, project):
     from patterns.actions import create_pattern
     from pitfalls.actions import create_pitfall
+    from work_sessions.actions import start_session
 
     route = ROUTES[pattern]
     names = {
@@ -140,13 +152,14 @@ def test_every_cell_answers_as_expected(tokens, decision, outcome, pattern, requ
         "outcome": outcome.node_id,
         "pattern": create_pattern(actor=agent, project=project, category="c", name="N").node_id,
         "pitfall": create_pitfall(actor=agent, project=project, category="c", title="T").node_id,
+        "session": start_session(actor=agent, project=project, session_id="ses-1").node_id,
     }
     wrong = []
     for method in METHODS:
         for token in TOKENS:  # those that may do the least come first: an act changes what the next one finds
             body = route.methods.get(method, ("", None, 0))[1]
             filled = {
-                name: value.format(**names) if isinstance(value, str) else value
+                name: value.format(**names, token=token) if isinstance(value, str) else value
                 for name, value in (body or {}).items()
             }
             if "version" in filled:
