@@ -70,7 +70,7 @@ class Neo4jGraph(Walk):
         return found
 
     def _seen(
-        self, node_ids: Sequence[str], within: Within, per_node: int
+        self, node_ids: Sequence[str], within: Within, per_node: int, cards: Mapping[str, Node]
     ) -> tuple[dict[str, Node], dict[str, Offers]]:
         return _as_offered(node_ids, cypher.seen(node_ids, within, per_node + 1), per_node)
 

@@ -1,13 +1,13 @@
 """What nodes offer a walk: their best relations out of `links`, `similarities` and the kinds' own foreign keys.
 
-One statement a table, whatever the number of nodes. Where a hub of thousands is among them it is read again as one
-term a node and direction, each off an index in its order and limited. The two directions are two terms: a view that
+One statement, whatever the number of nodes. Where a hub of thousands is among them it is read again as one term a
+node, table and direction, each off an index in its order and limited. The two directions are two terms: a view that
 unites them, an OR or a window function would read all of a hub's rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -92,11 +92,17 @@ def kinds_within(within: Within) -> list[Kind]:
     return [kind for kind in graph_kinds() if within.kinds is None or kind.name in within.kinds]
 
 
-def offers_of(node_ids: Sequence[str], within: Within, per_node: int) -> dict[str, Offers]:
-    """The best `per_node` edges of each node to records that `within` shows."""
-    reads = [_read(table, node_ids, within, per_node + 1) for table in _tables(within)]
+def offers_of(
+    node_ids: Sequence[str],
+    within: Within,
+    per_node: int,
+    shown_of: Callable[[Iterable[str]], set[str]] | None = None,
+) -> dict[str, Offers]:
+    """The best `per_node` edges of each node to records that `within` shows; `shown_of` answers which far ends are."""
+    reads = _read(_tables(within), node_ids, within, per_node + 1)
     rows = [*_own_rows(node_ids, within, per_node + 1), *(row for read in reads for row in read.rows)]
-    shown = shown_among({row.far for row in rows}, within)
+    far = {row.far for row in rows}
+    shown = shown_of(far) if shown_of else shown_among(far, within)
     rows = [row for row in rows if row.far in shown]
     for read in reads:
         # Hidden records took places of shown ones: these few nodes are read again with the check inside each term.
@@ -166,26 +172,29 @@ def _tables(within: Within) -> list[_Table]:
     return tables
 
 
-def _read(table: _Table, node_ids: Sequence[str], within: Within, limit: int) -> _Read:
-    """All rows that touch the nodes; where there are hubs among them, the best `limit` of each node and direction."""
+def _read(tables: Sequence[_Table], node_ids: Sequence[str], within: Within, limit: int) -> list[_Read]:
+    """All rows that touch the nodes, in one statement; where there are hubs among them, the best `limit` of each node,
+    table and direction."""
+    if not node_ids or not tables:
+        return []
     enough = ORDINARY + ORDINARY_A_NODE * len(node_ids)
     marks = _marks(node_ids)
-    terms = [
-        f"SELECT {near} AS near, {far} AS far, {direction} AS direction, {table.columns} FROM {table.name}"
-        f" WHERE {near} IN ({marks}) AND {table.condition}"
-        for direction, (near, far) in enumerate(DIRECTIONS)
-    ]
-    sql = f"{' UNION ALL '.join(terms)} LIMIT {enough + 1}"
-    rows = _fetch(sql, [*node_ids, *table.parameters] * 2) if node_ids else []
+    terms, parameters = [], []
+    for table in tables:
+        for direction, (near, far) in enumerate(DIRECTIONS):
+            terms.append(
+                f"SELECT {near} AS near, {far} AS far, {direction} AS direction, {table.columns} FROM {table.name}"
+                f" WHERE {near} IN ({marks}) AND {table.condition}"
+            )
+            parameters += [*node_ids, *table.parameters]
+    rows = _fetch(f"{' UNION ALL '.join(terms)} LIMIT {enough + 1}", parameters)
     if len(rows) <= enough:
-        return _Read(table, rows)
-    read = _Read(table, [], {})
-    for start in range(0, len(node_ids), NODES_A_STATEMENT):
-        some = node_ids[start : start + NODES_A_STATEMENT]
-        part = _best_rows(table, some, within, limit)
-        read.rows += part.rows
-        read.full |= part.full
-    return read
+        return [_Read(tables[0], rows)]  # none of them reached a limit
+    return [
+        _best_rows(table, node_ids[start : start + NODES_A_STATEMENT], within, limit)
+        for table in tables
+        for start in range(0, len(node_ids), NODES_A_STATEMENT)
+    ]
 
 
 def _best_rows(
@@ -220,17 +229,23 @@ def _fetch(sql: str, parameters: Sequence[Any]) -> list[Row]:
 
 
 def shown_among(node_ids: Iterable[str], within: Within) -> set[str]:
-    """Those that are records of the project which `within` shows: one statement a kind."""
-    shown: set[str] = set()
+    """Those that are records of the project which `within` shows: one statement."""
     names = {kind.name for kind in kinds_within(within)}
+    terms: list[str] = []
+    parameters: list[Any] = []
     for name, keys in group_by_kind(node_ids).items():
         if name in names:
             kind = kind_named(name)
-            sql = f"SELECT id FROM {_shown_table(kind, within)} WHERE project_id = %s AND id IN ({_marks(keys)})"
-            with connection.cursor() as cursor:
-                cursor.execute(sql, [within.project_id, *keys])
-                shown.update(kind.node_id(key) for (key,) in cursor.fetchall())
-    return shown
+            terms.append(
+                f"SELECT '{kind.prefix}' AS prefix, id FROM {_shown_table(kind, within)}"
+                f" WHERE project_id = %s AND id IN ({_marks(keys)})"
+            )
+            parameters += [within.project_id, *keys]
+    if not terms:
+        return set()
+    with connection.cursor() as cursor:
+        cursor.execute(" UNION ALL ".join(terms), parameters)
+        return {f"{prefix}_{key}" for prefix, key in cursor.fetchall()}
 
 
 def _shown_table(kind: Kind, within: Within) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from graph.offers import Offers, edges_among, kinds_within, offers_of
 from graph.store import Edge, Node, Relation, Similar, Within
-from graph.walk import Walk
+from graph.walk import Walk, is_shown
 from recall.vectors import record_vector, record_vectors
 from records.kinds import Kind, graph_kinds, group_by_kind, kind_named
 
@@ -20,6 +20,18 @@ class RelationalGraph(Walk):
 
     def _offers(self, node_ids: Sequence[str], within: Within, per_node: int) -> dict[str, Offers]:
         return offers_of(node_ids, within, per_node)
+
+    def _around(
+        self, node_id: str, within: Within, per_node: int, ahead: int, known: Collection[str]
+    ) -> tuple[dict[str, Node], dict[str, Offers]]:
+        """Whether the far ends are shown is read together with their cards, which the walk needs next."""
+        cards: dict[str, Node] = {}
+
+        def shown(far: Iterable[str]) -> set[str]:
+            cards.update(self._nodes({node_id, *far}, Within(project_id=within.project_id, hidden=True)))
+            return {one for one, node in cards.items() if is_shown(node, within)}
+
+        return cards, offers_of([node_id], within, per_node, shown)
 
     def _edges_among(self, some: Sequence[str], others: Sequence[str], within: Within) -> list[Edge]:
         return edges_among(some, others, within)

@@ -69,7 +69,7 @@ class Walk(ABC):
                 if node_id not in there:
                     raise NoSuchNode(node_id)
             else:
-                there, seen = self._seen([other for other in frontier if other not in read], within, look)
+                there, seen = self._seen([o for o in frontier if o not in read], within, look, cards)
             read |= seen
             cards |= there
             offered = {other: read[other] for other in frontier}
@@ -85,7 +85,7 @@ class Walk(ABC):
                 at_least |= bool(frontier)
                 break
         new = [other for other in hops if other not in known]
-        there, seen = self._seen([other for other in new if other not in read], within, look)
+        there, seen = self._seen([other for other in new if other not in read], within, look, cards)
         read |= seen
         cards |= there
         shown = {other: cards[other] for other in new if other in cards}
@@ -103,26 +103,26 @@ class Walk(ABC):
         )
 
     def _seen(
-        self, node_ids: Sequence[str], within: Within, per_node: int
+        self, node_ids: Sequence[str], within: Within, per_node: int, cards: Mapping[str, Node]
     ) -> tuple[dict[str, Node], dict[str, Offers]]:
-        """These nodes of the project, whatever their state, and what each offers."""
-        nodes = self._nodes(node_ids, Within(project_id=within.project_id, hidden=True))
-        return nodes, self._offers(list(nodes), within, per_node) | {
-            node_id: Offers() for node_id in node_ids if node_id not in nodes
-        }
+        """These nodes of the project, whatever their state, and what each offers; `cards`: nodes that were read."""
+        unread = [node_id for node_id in node_ids if node_id not in cards]
+        nodes = self._nodes(unread, Within(project_id=within.project_id, hidden=True))
+        there = [node_id for node_id in node_ids if node_id in nodes or node_id in cards]
+        return nodes, dict.fromkeys(node_ids, Offers()) | self._offers(there, within, per_node)
 
     def _around(
         self, node_id: str, within: Within, per_node: int, ahead: int, known: Collection[str]
     ) -> tuple[dict[str, Node], dict[str, Offers]]:
-        """As `_seen` of one node. A store that can in the same statement sees the best `ahead` of the others it
-        offers, too, those aside that are known: likely the next to be asked for."""
-        return self._seen([node_id], within, per_node)
+        """As `_seen` of one node, and more of the best `ahead` others that it offers and that are not known, where a
+        store gets it by the way: they are the next to be asked for."""
+        return self._seen([node_id], within, per_node, {})
 
     def similar(self, node_id: str, within: Within, *, k: int = 10) -> list[Similar]:
         # The list that is kept, whatever it holds: where it is full, hidden records and other kinds took places in it.
         least = min(within.min_score, LEAST_COSINE)
         kept = self._likest(node_id, within.project_id, least, KEPT)
-        found = [one for one in kept if one.score >= within.min_score and _is_shown(one.node, within)]
+        found = [one for one in kept if one.score >= within.min_score and is_shown(one.node, within)]
         if len(found) >= k or (len(kept) < KEPT and within.min_score >= LEAST_COSINE):
             return found[:k]
         vector = self._vector(node_id)
@@ -226,7 +226,7 @@ def _best_first(offered: dict[str, Offers]) -> list[str]:
     return sorted(ranks, key=ranks.__getitem__)
 
 
-def _is_shown(node: Node, within: Within) -> bool:
+def is_shown(node: Node, within: Within) -> bool:
     return (within.hidden or node.active) and (within.kinds is None or node.kind in within.kinds)
 
 

@@ -29,9 +29,9 @@ def shown_graph(db, clean_graph):  # noqa: F811
             self._show()
             return super()._offers(node_ids, within, per_node)
 
-        def _seen(self, node_ids, within, per_node):
+        def _seen(self, node_ids, within, per_node, cards):
             self._show()
-            return super()._seen(node_ids, within, per_node)
+            return super()._seen(node_ids, within, per_node, cards)
 
         def _around(self, node_id, within, per_node, ahead, known):
             self._show()
