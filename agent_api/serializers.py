@@ -13,6 +13,7 @@ from rest_framework import serializers
 from graph.store import Node, Relation
 from projects.models import Project, Scope
 from records.actor import Actor, Channel
+from records.api.fields import KeptJson
 from records.api.serializers import BriefSerializer
 from records.kinds import kind_of
 from records.models import Record, ReviewState, Revision
@@ -126,7 +127,7 @@ class RevisionSerializer(serializers.Serializer[Any]):
     run = serializers.CharField(read_only=True)
     reason = serializers.CharField(read_only=True)
     changes = serializers.SerializerMethodField(help_text=_("By column: before and after."))
-    detail = serializers.JSONField(read_only=True, allow_null=True)
+    detail = KeptJson()
     created_at = serializers.DateTimeField(read_only=True)
 
     @extend_schema_field(CHANGES)

@@ -8,6 +8,7 @@ from agent_api.search import SearchView
 from decisions.api import DecisionOutcomesViewSet, DecisionViewSet, OutcomeViewSet
 from patterns.api import PatternViewSet
 from pitfalls.api import PitfallViewSet
+from runs.api import MemoryViewSet, RunViewSet
 from work_sessions.api import SessionViewSet
 
 router = DoorRouter()
@@ -16,6 +17,8 @@ router.register("outcomes", OutcomeViewSet, "outcome")
 router.register("patterns", PatternViewSet, "pattern")
 router.register("pitfalls", PitfallViewSet, "pitfall")
 router.register("sessions", SessionViewSet, "session")
+router.register("runs", RunViewSet, "run")
+router.register("memories", MemoryViewSet, "memory")
 router.register("records", views.RecordsViewSet, "record")
 
 v1 = [

@@ -269,7 +269,12 @@ SPECTACULAR_SETTINGS = {
     # A write's serializers are classes of their own, so nothing is to be split or patched.
     "COMPONENT_SPLIT_PATCH": False,
     "COMPONENT_SPLIT_REQUEST": False,
-    "ENUM_NAME_OVERRIDES": {"ReviewStateEnum": "records.models.ReviewState"},
+    "ENUM_NAME_OVERRIDES": {
+        "ReviewStateEnum": "records.models.ReviewState",
+        "DecisionStatusEnum": "decisions.models.Status",
+        "RunStatusEnum": "runs.models.RunStatus",
+        "RunEndEnum": "runs.api.ENDED",
+    },
     "PREPROCESSING_HOOKS": ["agent_api.openapi.without_optional_slash"],
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",

@@ -365,6 +365,11 @@ def _clean(kind: Kind, row: Mapping[str, Any]) -> dict[str, Any]:
     return cleaned
 
 
+def as_kept(kind: Kind, row: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns as a verb would store them: to tell a repetition from another write."""
+    return _clean(kind, row)
+
+
 def _without_secrets(value: Any) -> Any:
     if isinstance(value, str):
         return redact(value)[0]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from runs.kind import MEMORY, RUN
 from runs.models import Memory, Run
 
 NAME_LENGTH = 120
@@ -18,6 +20,36 @@ def memories_of(run: Run) -> list[Memory]:
         .filter(source_run_fk=run, project_id=run.project_id)
         .order_by("-created_at")
     )
+
+
+def memory_ids_of(runs: Sequence[Run]) -> dict[str, list[str]]:
+    """Node id of each run -> those of its active memories, newest first; one query."""
+    rows = (
+        Memory.objects.active()
+        .filter(source_run_fk__in=[run.pk for run in runs])
+        .order_by("-created_at")
+        .values_list("source_run_fk_id", "pk", "project_id")
+    )
+    projects = {run.pk: run.project_id for run in runs}
+    found: dict[str, list[str]] = {run.node_id: [] for run in runs}
+    for run_id, key, project_id in rows:
+        if projects[run_id] == project_id:
+            found[RUN.node_id(run_id)].append(MEMORY.node_id(key))
+    return found
+
+
+def runs_summed_up(memories: Sequence[Memory]) -> dict[str, str]:
+    """Node id of each memory -> that of its run, where it lies in the same project; one query."""
+    projects = dict(
+        Run.objects.filter(pk__in={memory.source_run_fk_id for memory in memories}).values_list(
+            "pk", "project_id"
+        )
+    )
+    return {
+        memory.node_id: RUN.node_id(memory.source_run_fk_id)
+        for memory in memories
+        if memory.source_run_fk_id in projects and projects[memory.source_run_fk_id] == memory.project_id
+    }
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from records import verbs
-from records.api.fields import JsonObject, Line, Moment, Tags, Text, in_utc
+from records.api.fields import JsonObject, KeptJson, Line, Moment, Tags, Text, in_utc
 from records.api.schema import record_schema
 from records.api.serializers import (
     Became,
@@ -38,7 +38,7 @@ class SessionSerializer(RecordSerializer):
     ended_at = serializers.DateTimeField(read_only=True, allow_null=True)
     is_running = serializers.SerializerMethodField()
     summary = serializers.CharField(read_only=True, allow_null=True)
-    context = serializers.JSONField(read_only=True, allow_null=True)  # type: ignore[assignment]
+    context = KeptJson()  # type: ignore[assignment]
 
     def get_is_running(self, session: WorkSession) -> bool:
         return session.ended_at is None
@@ -93,7 +93,7 @@ class SessionContext(serializers.Serializer[Any]):
     node_id = serializers.CharField(read_only=True)
     session_id = serializers.CharField(read_only=True)
     version = serializers.IntegerField(read_only=True)
-    context = serializers.JSONField(read_only=True, allow_null=True)  # type: ignore[assignment]
+    context = KeptJson()  # type: ignore[assignment]
 
 
 class PutContext(StrictSerializer):

@@ -69,6 +69,13 @@ class Number(serializers.FloatField):
         return number
 
 
+class YesNo(serializers.BooleanField):
+    def to_internal_value(self, data: Any) -> bool:
+        if not isinstance(data, bool):
+            self.fail("invalid", input=data)
+        return data
+
+
 class Whole(serializers.IntegerField):
     def to_internal_value(self, data: Any) -> int:
         if isinstance(data, bool) or not isinstance(data, int):
@@ -127,7 +134,10 @@ class Tags(serializers.ListField):
         super().__init__(max_length=TAGS_MOST, required=False, allow_null=True, **options)
 
 
-@extend_schema_field({"description": "Any JSON value."})
+ANY_JSON = ["object", "array", "string", "number", "boolean"]
+
+
+@extend_schema_field({"type": ANY_JSON})
 class Json(serializers.Field):
     """Any JSON value, up to 1 MiB; the order of keys is the database's."""
 
@@ -145,3 +155,11 @@ class JsonObject(Json):
         if not isinstance(data, dict):
             self.fail("not_an_object")
         return data
+
+
+@extend_schema_field({"type": [*ANY_JSON, "null"]})
+class KeptJson(serializers.JSONField):
+    """In an answer: whatever JSON its writer gave."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(read_only=True, **options)

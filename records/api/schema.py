@@ -20,6 +20,7 @@ def record_schema(
     new: type[StrictSerializer],
     changes: type[StrictSerializer],
     *examples: OpenApiExample,
+    listed: Class | None = None,
 ) -> Callable[[type[Any]], type[Any]]:
     """Class decorator: serializers and summaries of list, read, create, change, review, archive and restore."""
     named = str(plural).lower()
@@ -28,7 +29,7 @@ def record_schema(
         list=extend_schema(
             summary=f"List {named}",
             description="Active records only, newest first, unless the filters say otherwise.",
-            responses=read(many=True),
+            responses=(listed or read)(many=True),
         ),
         retrieve=extend_schema(summary=f"Read one {one}, active or not", responses=read),
         create=extend_schema(

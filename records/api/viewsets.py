@@ -99,7 +99,7 @@ class RecordViewSet(ActorView, GenericViewSet[Any]):
     def listed(self, rows: Any) -> Response:
         page = self.paginate_queryset(self.filter_queryset(rows)) or []
         self.read([record.node_id for record in page])
-        return self.get_paginated_response(self.answers(page))
+        return self.get_paginated_response(self.listed_answers(page))
 
     def retrieve(self, request: Request, node_id: str) -> Response:
         record = self.get_object()
@@ -184,6 +184,10 @@ class RecordViewSet(ActorView, GenericViewSet[Any]):
     # --- What is answered ------------------------------------------------------------------------------------
     def answers(self, records: Sequence[Any]) -> Answers:
         return [*self.serializer_class([*records], many=True, context=self.extras(records)).data]
+
+    def listed_answers(self, records: Sequence[Any]) -> Answers:
+        """What a list says of its records, where that is less than what each says for itself."""
+        return self.answers(records)
 
     def state_of(self, record: Any) -> dict[str, Any]:
         """The record as it is kept now, for the answer to a conflict."""

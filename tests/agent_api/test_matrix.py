@@ -89,18 +89,29 @@ ROUTES = {
         PATCH=("write", {"context": {"b": 1}}, 200),
     ),
     r"^sessions/(?P<node_id>[^/]+)/end/?$": Route("/sessions/ses-1/end", **act()),
+    r"^runs/?$": Route("/runs", missing=422, **collection({"project": "shop"})),
+    r"^runs/(?P<node_id>[^/]+)/?$": Route("/runs/{run}", **item({"trigger_type": "New"})),
+    r"^runs/(?P<node_id>[^/]+)/tool_calls/?$": Route(
+        "/runs/{run}/tool_calls", **act({"tool_calls": [{"name": "look"}]})
+    ),
+    r"^runs/(?P<node_id>[^/]+)/finish/?$": Route("/runs/{run}/finish", **act({"status": "failed"})),
+    r"^memories/?$": Route("/memories", missing=422, **collection({"project": "shop", "summary": "S"})),
+    r"^memories/(?P<node_id>[^/]+)/?$": Route("/memories/{memory}", **item({"summary": "New"})),
     r"^search/?$": Route("/search?q=redis", **GET),
     r"^records/(?P<node_id>[^/]+)/history/?$": Route("/records/{decision}/history", **GET),
     r"^records/(?P<node_id>[^/]+)/similar/?$": Route("/records/{decision}/similar", **GET),
     r"^records/(?P<node_id>[^/]+)/neighbourhood/?$": Route("/records/{decision}/neighbourhood", **GET),
 }
-for plural in ("decision", "outcome", "pattern", "pitfall", "session"):
+PLURALS = {one: f"{one}s" for one in ("decision", "outcome", "pattern", "pitfall", "session", "run")} | {
+    "memory": "memories"
+}
+for singular, plural in PLURALS.items():
     for name in ("archive", "restore"):
-        ROUTES[rf"^{plural}s/(?P<node_id>[^/]+)/{name}/?$"] = Route(
-            f"/{plural}s/{{{plural}}}/{name}", **act()
+        ROUTES[rf"^{plural}/(?P<node_id>[^/]+)/{name}/?$"] = Route(
+            f"/{plural}/{{{singular}}}/{name}", **act()
         )
-    ROUTES[rf"^{plural}s/(?P<node_id>[^/]+)/review/?$"] = Route(
-        f"/{plural}s/{{{plural}}}/review", **act(APPROVE, "review")
+    ROUTES[rf"^{plural}/(?P<node_id>[^/]+)/review/?$"] = Route(
+        f"/{plural}/{{{singular}}}/review", **act(APPROVE, "review")
     )
 OPEN = {r"^schema/?$"}  # open to all: it tells nothing of any record
 
@@ -144,14 +155,18 @@ def test_every_route_of_the_api_is_in_the_matrix():
 def test_every_cell_answers_as_expected(tokens, decision, outcome, pattern, request, agent, project):
     from patterns.actions import create_pattern
     from pitfalls.actions import create_pitfall
+    from runs.actions import record_run, remember
     from work_sessions.actions import start_session
 
     route = ROUTES[pattern]
+    run = record_run(actor=agent, project=project, agent_name="a")
     names = {
         "decision": decision.node_id,
         "outcome": outcome.node_id,
         "pattern": create_pattern(actor=agent, project=project, category="c", name="N").node_id,
         "pitfall": create_pitfall(actor=agent, project=project, category="c", title="T").node_id,
+        "run": run.node_id,
+        "memory": remember(actor=agent, project=project, agent_name="a", summary="S", run=run).node_id,
         "session": start_session(actor=agent, project=project, session_id="ses-1").node_id,
     }
     wrong = []

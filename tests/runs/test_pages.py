@@ -126,7 +126,9 @@ def test_a_run_of_no_project_is_an_operators_alone(client, project, curator_user
 
 def test_a_memory_of_another_projects_run_does_not_show_it(as_viewer, agent, project, other_project):
     secret = record_run(actor=SQL_WRITER, project=other_project, agent_name="bank-bot", trigger_type="vault")
-    memory = remember(actor=agent, project=project, agent_name="order-bot", summary="S", run=secret)
+    memory = remember(actor=agent, project=project, agent_name="order-bot", summary="S")
+    with connection.cursor() as cursor:  # the verbs refuse it; plain SQL may
+        cursor.execute("UPDATE agent_memory SET source_run_id = %s WHERE id = %s", [secret.pk, memory.pk])
     page = as_viewer.get(url("memory", memory.pk)).content.decode()
     assert "vault" not in page
 
