@@ -36,6 +36,7 @@ def similar_records(
     include_hidden: bool = False,
 ) -> SimilarAnswer:
     """The k records of its project most like this one; the answer of `recall.queries.similar_to`, whoever gives it.
+    Their long texts are not read.
 
     Kinds that are no nodes of the graph (a run's memories) come from the desk's own lists beside it.
     """
@@ -68,7 +69,7 @@ def _from_graph(record: Any, within: Within, k: int, reviewed_only: bool) -> tup
     store, count = graph_store(), k
     while True:
         hits = store.similar(record.node_id, within, k=count)
-        records = records_by_node_id([hit.node.id for hit in hits], [within.project_id])
+        records = records_by_node_id([hit.node.id for hit in hits], [within.project_id], brief=True)
         found = [
             SimilarRecord(there, hit.score)
             for hit in hits

@@ -41,7 +41,7 @@ def similar_to(
     include_hidden: bool = False,
     only_kept: bool = False,
 ) -> list[SimilarRecord]:
-    """The k records of its project most like this one, best first; `kinds` are names of kinds.
+    """The k records of its project most like this one, best first, their long texts unread; `kinds` are names of kinds.
 
     Read from the lists that are kept; where those end before k are found (many hidden, one kind only, a lower score
     asked), exactly from the vectors, unless `only_kept`.
@@ -59,7 +59,7 @@ def similar_to(
         for hit in kept
         if hit.score >= min_score and (prefixes is None or hit.node_id.partition("_")[0] in prefixes)
     ]
-    found = _records_of(near, [record.project_id], is_shown)[:k]
+    found = _records_of(near, [record.project_id], is_shown, brief=True)[:k]
     if only_kept or len(found) == k or (len(kept) < KEPT and min_score >= LEAST_COSINE):
         return found
     own = record_vector(record.node_id)
@@ -142,10 +142,10 @@ def _first_shown(
 
 
 def _records_of(
-    hits: Iterable[Hit], project_ids: list[int], is_shown: Callable[[Any], bool]
+    hits: Iterable[Hit], project_ids: list[int], is_shown: Callable[[Any], bool], *, brief: bool = False
 ) -> list[SimilarRecord]:
     hits = list(hits)
-    records = records_by_node_id([hit.node_id for hit in hits], project_ids)
+    records = records_by_node_id([hit.node_id for hit in hits], project_ids, brief=brief)
     return [
         SimilarRecord(records[hit.node_id], hit.score, hit.part)
         for hit in hits

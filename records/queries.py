@@ -11,7 +11,7 @@ from django.http import Http404
 from projects.access import Access
 from projects.models import Project
 from records.kinds import Kind, all_kinds, group_by_kind, kind_named, parse_node_id
-from records.models import ReviewState, Revision
+from records.models import CheckedJSON, LongText, ReviewState, Revision
 
 
 def visible_record(access: Access, node_id: str) -> Any | None:
@@ -34,16 +34,28 @@ def record_or_404(project: Project, kind: Kind, key: Any) -> Any:
     return record
 
 
-def records_by_node_id(node_ids: Iterable[str], project_ids: list[int] | None = None) -> dict[str, Any]:
-    """The records that exist, by node id: one query a kind. `project_ids` None: of any project."""
+def records_by_node_id(
+    node_ids: Iterable[str], project_ids: list[int] | None = None, *, brief: bool = False
+) -> dict[str, Any]:
+    """The records that exist, by node id: one query a kind. `project_ids` None: of any project. `brief`: what a row
+    or a heading shows, without the texts of up to 1 MiB."""
     found = {}
     for name, keys in group_by_kind(node_ids).items():
         kind = kind_named(name)
         rows = kind.model.objects.select_related("project", *kind.select).filter(pk__in=keys)
+        if brief:
+            rows = rows.defer(*long_columns(kind))
         if project_ids is not None:
             rows = rows.filter(project_id__in=project_ids)
         found.update({record.node_id: record for record in rows})
     return found
+
+
+def long_columns(kind: Kind) -> list[str]:
+    """What a list leaves unread: texts and JSON of which its row shows nothing."""
+    columns = kind.model._meta.concrete_fields
+    shown = {*kind.listed, *kind.headed}
+    return [c.name for c in columns if isinstance(c, LongText | CheckedJSON) and c.name not in shown]
 
 
 def revisions_of(node_id: str, limit: int = 50, before: int | None = None) -> list[Revision]:

@@ -27,7 +27,7 @@ def detail_context(request: HttpRequest, record: Any) -> dict[str, Any]:
     kept = links_of([node_id], limit=LINKS_SHOWN + 1)
     more_links, kept = len(kept) > LINKS_SHOWN, kept[:LINKS_SHOWN]
     others = {link.source for link in kept} | {link.target for link in kept}
-    records = records_by_node_id(others - {node_id}, [record.project_id])
+    records = records_by_node_id(others - {node_id}, [record.project_id], brief=True)
     links = link_rows(node_id, kept, records, slug)
     acts, older = history_page(node_id)
     marks = ProjectionMark.objects.order_by().filter(node_id=node_id)

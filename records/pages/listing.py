@@ -17,11 +17,10 @@ from projects.models import Project
 from records.errors import InvalidInput
 from records.filters import RecordFilterSet
 from records.kinds import Kind
-from records.models import CheckedJSON, LongText
 from records.pages.exports import FORMATS, export
 from records.pages.rows import rows_of
 from records.paging import Page, capped_count, count_label, paginate
-from records.queries import newest_revision
+from records.queries import long_columns, newest_revision
 
 REGION = "#listing"
 COUNTS_KEPT_SECONDS = 30
@@ -49,7 +48,7 @@ def list_page(
     if form and form not in FORMATS:
         problems["format"] = [_("Must be one of: %s.") % ", ".join(FORMATS)]
     # The project is at hand: joining it makes SQLite sort the whole project instead of walking the index.
-    rows = filters.rows().defer(*_long_columns(kind))
+    rows = filters.rows().defer(*long_columns(kind))
     if kind.select:
         rows = rows.select_related(*kind.select)
     try:
@@ -110,13 +109,6 @@ def page_or_part(
     response = render(request, part if swapped else page, context, status=status)
     patch_vary_headers(response, ["HX-Request", "HX-History-Restore-Request"])
     return response
-
-
-def _long_columns(kind: Kind) -> list[str]:
-    """A list reads no 1 MB texts: it shows one line of each record."""
-    long = (LongText, CheckedJSON)
-    columns = kind.model._meta.concrete_fields
-    return [column.name for column in columns if isinstance(column, long) and column.name not in kind.listed]
 
 
 def _url(request: HttpRequest, **changes: str | None) -> str:
