@@ -12,6 +12,12 @@ from rest_framework.request import Request
 from rest_framework.routers import SimpleRouter
 
 from agent_api.idempotency import once
+from projects.access import Capability
+
+
+def asks_only(view: Any, method: str | None) -> bool:
+    """Whether the call changes nothing: by its method, or a question whose body outgrows an address."""
+    return method in SAFE_METHODS or getattr(view, "capability", None) is Capability.READ
 
 
 class Door:
@@ -24,7 +30,7 @@ class Door:
         super().initial(request, *args, **kwargs)  # type: ignore[misc]
         key = request.headers.get("Idempotency-Key")
         method = (request.method or "").lower()
-        if key is not None and request.method not in SAFE_METHODS and hasattr(self, method):
+        if key is not None and not asks_only(self, request.method) and hasattr(self, method):
             setattr(self, method, once(key, getattr(self, method)))
 
     def finalize_response(self, *args: Any, **kwargs: Any) -> HttpResponseBase:

@@ -11,8 +11,8 @@ from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.renderers import OpenApiJsonRenderer
 from drf_spectacular.utils import OpenApiParameter
-from rest_framework.permissions import SAFE_METHODS
 
+from agent_api.door import asks_only
 from agent_api.problems import MEDIA_TYPE
 
 EVERY_CALL = [
@@ -52,7 +52,7 @@ PROBLEM = {
 
 class DoorSchema(AutoSchema):
     def get_override_parameters(self) -> list[Any]:
-        if self.method in SAFE_METHODS:
+        if asks_only(self.view, self.method):
             return EVERY_CALL
         asked = self.get_request_serializer()
         fields = getattr(asked, "_declared_fields", {})

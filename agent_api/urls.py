@@ -3,6 +3,7 @@
 from django.urls import include, path, re_path
 
 from agent_api import views
+from agent_api.context import ContextView
 from agent_api.door import DoorRouter, through_door
 from agent_api.search import SearchView
 from decisions.api import DecisionOutcomesViewSet, DecisionViewSet, OutcomeViewSet
@@ -24,6 +25,7 @@ router.register("records", views.RecordsViewSet, "record")
 v1 = [
     re_path(r"^me/?$", views.MeView.as_view(), name="me"),
     re_path(r"^projects/?$", views.ProjectsView.as_view(), name="projects"),
+    re_path(r"^context/?$", ContextView.as_view(), name="context"),
     re_path(r"^search/?$", SearchView.as_view(), name="search"),
     re_path(
         r"^decisions/(?P<node_id>[^/]+)/outcomes/?$",

@@ -45,6 +45,7 @@ PATTERN = register(
         prefix="pat",
         label=_("pattern"),
         label_plural=_("patterns"),
+        pack_section="patterns",
         model=Pattern,
         url_name="patterns:detail",
         list_url_name="patterns:list",

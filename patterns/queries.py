@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from django.db.models import QuerySet
 
 from patterns.models import Evidence, Pattern
+
+TRUSTED = 0.80
 
 
 def patterns_above(project_id: int, confidence: float, usage: int = 0) -> QuerySet[Pattern]:
@@ -14,6 +18,11 @@ def patterns_above(project_id: int, confidence: float, usage: int = 0) -> QueryS
         .filter(project_id=project_id, confidence_score__gte=confidence, usage_count__gte=usage)
         .order_by("-usage_count", "-confidence_score", "-id")
     )
+
+
+def trusted_patterns(project_id: int, categories: Collection[str], limit: int) -> list[Pattern]:
+    """Of these categories those of a confidence that an agent may rely on, the most used first."""
+    return list(patterns_above(project_id, TRUSTED).filter(category__in=categories)[:limit])
 
 
 def evidence_of(pattern: Pattern, limit: int = 50) -> list[Evidence]:

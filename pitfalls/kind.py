@@ -22,6 +22,7 @@ PITFALL = register(
         prefix="pit",
         label=_("pitfall"),
         label_plural=_("pitfalls"),
+        pack_section="pitfalls",
         model=Pitfall,
         url_name="pitfalls:detail",
         list_url_name="pitfalls:list",

@@ -164,7 +164,7 @@ def _rankings(
     telling = [term for term in terms if not term.is_common] or terms
     found: dict[str, list[str]] = {}
     if words and (terms or phrases):
-        found |= _by_words(project_ids, query.words, telling, phrases, without, count)
+        found |= by_words(project_ids, query.words, telling, phrases, without, count)
     nearest = _nearest(project_ids, vector, count) if vector is not None else {}
     complete = all(len(ranked) < count for ranked in found.values()) and len(nearest) < count
     if phrases or without:
@@ -175,7 +175,7 @@ def _rankings(
     return _Rankings(found, nearest, complete)
 
 
-def _by_words(
+def by_words(
     project_ids: list[int],
     text: str,
     terms: Sequence[Term],
@@ -183,6 +183,7 @@ def _by_words(
     without: Sequence[Term],
     count: int,
 ) -> dict[str, list[str]]:
+    """The rankings that words give, of `count` node ids each: `terms` are those of the text that tell something."""
     found = {}
     every = fulltext.all_of(terms, phrases, without)
     found[WORDS] = fulltext.matching(every, project_ids, count)

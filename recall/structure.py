@@ -46,7 +46,7 @@ class Structure:
 
 def headings(text: str) -> list[tuple[int, str]]:
     """(position, heading line) of each Markdown heading outside of code."""
-    blocks = _code_blocks(text)
+    blocks = code_blocks(text)
     found = []
     block = 0
     for match in _HEADING.finditer(text):
@@ -60,7 +60,7 @@ def headings(text: str) -> list[tuple[int, str]]:
 
 def structure_of(text: str, token_starts: Positions, limit: int) -> Structure:
     """The cuts of a text. A code block of at most `limit` tokens has none inside; a longer one has its lines."""
-    blocks = _code_blocks(text)
+    blocks = code_blocks(text)
     whole = [
         (start, end)
         for start, end in blocks
@@ -80,7 +80,7 @@ def structure_of(text: str, token_starts: Positions, limit: int) -> Structure:
     return Structure(sections, levels)
 
 
-def _code_blocks(text: str) -> list[tuple[int, int]]:
+def code_blocks(text: str) -> list[tuple[int, int]]:
     """(start, end) of each fenced block, fences included; an unclosed one runs to the end, as Markdown has it."""
     blocks = []
     opened: tuple[int, str] | None = None

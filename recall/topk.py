@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -131,6 +132,14 @@ class VectorSet:
             hits.sort(key=lambda hit: (-hit.score, hit.node_id))
         return hits[:k]
 
+    def compare(self, query: bytes | Matrix | Sequence[float], project_id: int) -> Comparison:
+        """Every vector of a project compared with the query, once, for several questions of the result."""
+        vector, fault = self._read(query)
+        if vector is None:
+            raise ValueError(f"The query vector has {fault}")
+        none = np.zeros((0, self.dimension), dtype=np.float32)
+        return Comparison(self._projects.get(project_id) or _project((), _NO_PARTS, none), vector)
+
     def save(self, directory: Path) -> None:
         """Write the set as `vectors.npy` and `rows.npz`, for `load`. A reader sees the old pair or the new."""
         projects = dict(sorted(self._projects.items()))
@@ -210,6 +219,42 @@ class VectorSet:
         )
 
 
+class Comparison:
+    """The cosines of one query with all vectors of a project."""
+
+    def __init__(self, project: _Project, query: Matrix) -> None:
+        self._project = project
+        self._by_row = np.round(project.vectors @ query, DECIMALS)
+
+    def top(self, k: int, kinds: Collection[str] | None = None, at_least: float = -1.0) -> list[Hit]:
+        """As `VectorSet.top`."""
+        return _best(self._project, self._by_row, k, (), kinds, at_least) if k > 0 else []
+
+    def vector_of(self, node_id: str) -> Matrix | None:
+        """The first vector of a record, of unit length; None where it has none."""
+        at = _place(self._project, node_id)
+        return None if at < 0 else self._project.vectors[self._project.first_rows[at]]
+
+    def parts_of(self, node_id: str) -> list[tuple[int, float]]:
+        """(part, cosine) of each vector of a record, in order."""
+        at = _place(self._project, node_id)
+        if at < 0:
+            return []
+        first = int(self._project.first_rows[at])
+        ends = self._project.first_rows
+        end = int(ends[at + 1]) if at + 1 < len(ends) else len(self._by_row)
+        return [(int(self._project.parts[row]), float(self._by_row[row])) for row in range(first, end)]
+
+
+_NO_PARTS: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+
+
+def _place(project: _Project, node_id: str) -> int:
+    """Which of the project's records it is; -1 where it is none."""
+    at = bisect_left(project.node_ids, node_id)
+    return at if at < len(project.node_ids) and project.node_ids[at] == node_id else -1
+
+
 def _project(row_ids: Sequence[str], parts: NDArray[np.int64], vectors: Matrix) -> _Project:
     first_rows = [row for row, node_id in enumerate(row_ids) if row == 0 or row_ids[row - 1] != node_id]
     node_ids = tuple(row_ids[row] for row in first_rows)
@@ -230,7 +275,19 @@ def _top_of(
     kinds: Collection[str] | None,
     at_least: float,
 ) -> list[Hit]:
-    by_row = np.round(project.vectors @ query, DECIMALS)
+    return _best(project, np.round(project.vectors @ query, DECIMALS), k, exclude, kinds, at_least)
+
+
+def _best(
+    project: _Project,
+    by_row: Matrix,
+    k: int,
+    exclude: Collection[str],
+    kinds: Collection[str] | None,
+    at_least: float,
+) -> list[Hit]:
+    if not project.node_ids:
+        return []
     one_each = len(project.node_ids) == len(project.parts)
     scores = by_row if one_each else np.maximum.reduceat(by_row, project.first_rows)
     wanted = scores >= np.float32(at_least)

@@ -48,6 +48,8 @@ class Kind:
     gives the relations that are foreign keys of the kind's own table (LEADS_TO).
     `is_foreign` is true when a counter column was written by plain SQL; `absorb` answers the further column changes
     with which a plain-SQL write (`new`: the row too) is taken in.
+    `pack_section` is the section of a context pack that its records belong to (None: they are told with others), and
+    `unpacked` the long columns that no pack shows.
     """
 
     name: str
@@ -76,6 +78,8 @@ class Kind:
     filterset: Any = None
     headed: tuple[str, ...] = ("title", "status")
     status_column: str | None = None
+    pack_section: str | None = None
+    unpacked: tuple[str, ...] = ()
 
     def status_label_of(self, record: Any) -> str:
         """The status in the reader's language."""

@@ -13,6 +13,7 @@ SESSION = register(
         prefix="ses",
         label=_("session"),
         label_plural=_("sessions"),
+        pack_section="session",
         model=WorkSession,
         url_name="work_sessions:detail",
         list_url_name="work_sessions:list",

@@ -97,6 +97,9 @@ ROUTES = {
     r"^runs/(?P<node_id>[^/]+)/finish/?$": Route("/runs/{run}/finish", **act({"status": "failed"})),
     r"^memories/?$": Route("/memories", missing=422, **collection({"project": "shop", "summary": "S"})),
     r"^memories/(?P<node_id>[^/]+)/?$": Route("/memories/{memory}", **item({"summary": "New"})),
+    r"^context/?$": Route(
+        "/context", missing=422, POST=("read", {"project": "shop", "task": "Cache prices"}, 200)
+    ),
     r"^search/?$": Route("/search?q=redis", **GET),
     r"^records/(?P<node_id>[^/]+)/history/?$": Route("/records/{decision}/history", **GET),
     r"^records/(?P<node_id>[^/]+)/similar/?$": Route("/records/{decision}/similar", **GET),
