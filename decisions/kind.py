@@ -70,6 +70,7 @@ DECISION = register(
 OUTCOME = register(
     Kind(
         name="outcome",
+        repeats_are_duplicates=False,
         filterset=OutcomeFilterSet,
         prefix="out",
         label=_("outcome"),

@@ -135,6 +135,8 @@ def _acknowledge(token: str, claims: Collection[Claim], projected: bool) -> set[
     marks = lock_ours(token, claims)
     failpoints.reach(failpoints.BEFORE_ACK)
     free: dict[str, Any] = {"lease_token": None, "lease_until": None, "attempts": 0, "error": None}
+    newly = [one.pk for one in claims if not one.embedded]
+    _marks(mark.pk for mark in marks if mark.pk in newly).update(searchable_at=timezone.now())
     if not projected:
         for mark in marks:
             embedded = max(mark.embedded_version, versions[mark.pk])

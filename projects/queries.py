@@ -36,8 +36,9 @@ def members_of(project: Project) -> list[Membership]:
 
 def policy_of(project_id: int | None) -> ProjectPolicy:
     """The project's policy; an unsaved one of defaults where nobody set any, and for records of no project."""
-    kept = ProjectPolicy.objects.filter(project_id=project_id).first() if project_id is not None else None
-    return kept or ProjectPolicy(project_id=project_id)
+    if project_id is None:
+        return ProjectPolicy()
+    return ProjectPolicy.objects.filter(project_id=project_id).first() or ProjectPolicy(project_id=project_id)
 
 
 def policy_rows(policy: ProjectPolicy) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.forms import Form
+from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
@@ -175,7 +175,7 @@ def _settings(request: HttpRequest, project: Project, status: int = 200, **forms
         "token_command": snippets.token_command(project),
     }
     if manages:
-        empty: dict[str, Form] = {
+        empty: dict[str, BaseForm] = {
             "rename_form": RenameForm(initial={"name": project.name}, auto_id="rename_%s"),
             "member_form": AddMemberForm(auto_id="member_%s"),
             "token_form": TokenForm(auto_id="token_%s"),

@@ -11,6 +11,7 @@ from database.transactions import transactional
 from records import marks
 from records.actor import Actor
 from records.guard import writing
+from records.hygiene import kept
 from records.images import image_of
 from records.kinds import Kind
 from records.models import ProjectionMark, Record, Revision
@@ -46,6 +47,9 @@ def bring_in(
     if tell is not None:
         write_history([tell(record) for record in records])
     mirror_tags([record for record in records if record.tags], new=True)
+    kept.keep(
+        records, {record.node_id: kept.look_at(record, past_the_door=True) for record in records}, new=True
+    )
     return records
 
 

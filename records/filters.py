@@ -18,7 +18,8 @@ from django.utils.translation import gettext_lazy as _
 
 from database.columns import ExactCharField
 from records.actor import SourceKind
-from records.models import HIDDEN_STATES, PRESENT, RecordTag, ReviewState
+from records.hygiene.findings import LABELS
+from records.models import HIDDEN_STATES, PRESENT, RecordFinding, RecordTag, ReviewState
 from records.paging import Sort, capped_count
 from records.validation import FIRST_YEAR, LAST_YEAR
 
@@ -110,6 +111,11 @@ class RecordFilterSet(django_filters.FilterSet):
     by = django_filters.CharFilter(field_name="source_name", label=_("By"), max_length=255)
     session = django_filters.CharFilter(field_name="source_session", label=_("Session"), max_length=255)
     tag = django_filters.CharFilter(method="filter_tag", label=_("Tag"), max_length=100)
+    findings = AnyOfFilter(
+        method="filter_findings",
+        choices=[("any", _("any")), *((code, label) for code, label in LABELS.items())],
+        label=_("Flagged for"),
+    )
     show = django_filters.ChoiceFilter(
         method="filter_show",
         choices=SHOW,
@@ -158,10 +164,20 @@ class RecordFilterSet(django_filters.FilterSet):
         return queryset
 
     def filter_tag(self, queryset: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
+        return self._named_by(queryset, RecordTag.objects.filter(tag=value))
+
+    def filter_findings(self, queryset: QuerySet[Any], name: str, values: list[str]) -> QuerySet[Any]:
+        if not values:
+            return queryset
+        found = RecordFinding.objects.order_by()
+        return self._named_by(queryset, found if "any" in values else found.filter(code__in=values))
+
+    def _named_by(self, queryset: QuerySet[Any], nodes: QuerySet[Any]) -> QuerySet[Any]:
+        """The rows that the node ids of another table name."""
         from records.kinds import all_kinds
 
         kind = next(kind for kind in all_kinds() if kind.model is queryset.model)
-        nodes = RecordTag.objects.filter(kind=kind.name, tag=value)
+        nodes = nodes.filter(kind=kind.name)
         if self.project_id is not None:
             nodes = nodes.filter(project_id=self.project_id)
         key = Substr("node_id", len(kind.prefix) + 2)
@@ -215,7 +231,9 @@ class RecordFilterSet(django_filters.FilterSet):
 
     @property
     def _asks_for_hidden_states(self) -> bool:
-        return bool(set(self.form.cleaned_data.get("review") or ()) & set(HIDDEN_STATES))
+        """By their names, or by what most of the quarantined are hidden for."""
+        asked = self.form.cleaned_data
+        return bool(asked.get("findings") or set(asked.get("review") or ()) & set(HIDDEN_STATES))
 
     def chips(self, path: str) -> list[Chip]:
         """Each filter in force."""

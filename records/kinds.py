@@ -46,6 +46,7 @@ class Kind:
     record is (an outcome's).
     `headed` names the columns that the heading and `status_of` read, `status_column` the one it filters by; `edges_of`
     gives the relations that are foreign keys of the kind's own table (LEADS_TO).
+    `repeats_are_duplicates` is false of events: the same alert again is another run.
     `is_foreign` is true when a counter column was written by plain SQL; `absorb` answers the further column changes
     with which a plain-SQL write (`new`: the row too) is taken in.
     `pack_section` is the section of a context pack that its records belong to (None: they are told with others), and
@@ -73,6 +74,7 @@ class Kind:
     leads_to: Callable[[Any], str | None] = lambda record: None
     edges_of: EdgesOf | None = None
     integer_key: bool = True
+    repeats_are_duplicates: bool = True
     select: tuple[str, ...] = field(default=())
     listed: tuple[str, ...] = field(default=())
     filterset: Any = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.db import IntegrityError
@@ -16,8 +17,9 @@ from records import marks
 from records.actor import Actor
 from records.errors import InvalidInput, Refused
 from records.guard import writing
-from records.models import Link, Relation
-from records.verbs import checked_reason, note_event
+from records.models import Link, Relation, Revision
+from records.queries import records_by_node_id
+from records.verbs import checked_reason, event_of, note_event
 
 # What a reader must know first.
 TELLING: dict[str, int] = {Relation.CONTRADICTS: 0, Relation.SUPERSEDES: 1}
@@ -70,6 +72,26 @@ def link(source: Any, relation: str, target: Any, *, actor: Actor, reason: str =
             ) from error
     _tell_both(first, second, "link", relation, actor, reason)
     return made
+
+
+def link_duplicates(first: Mapping[str, str], *, actor: Actor) -> None:
+    """New records, each to the older one that says the same. Nothing refers to a new record: no circle can close."""
+    ends = records_by_node_id({*first, *first.values()})
+    now = timezone.now()
+    made, told = [], []
+    for node_id, older in first.items():
+        made.append(
+            Link(
+                project_id=ends[node_id].project_id, relation=Relation.DUPLICATE_OF, source=node_id, target=older,
+                source_kind=actor.source_kind, source_name=actor.name, created_at=now,
+            )
+        )  # fmt: skip
+        detail = {"relation": Relation.DUPLICATE_OF, "source": node_id, "target": older}
+        told += [event_of(ends[end], "link", actor=actor, detail=detail) for end in (node_id, older)]
+    with writing():
+        Link.objects.bulk_create(made)
+        Revision.objects.bulk_create(told)
+    marks.want_projected({*first.values()} - {*first})
 
 
 @transactional

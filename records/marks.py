@@ -10,6 +10,7 @@ from django.utils import timezone
 from records.images import seen_digest_of
 from records.kinds import kind_of
 from records.models import ProjectionMark, Record
+from records.same_text import text_hash_of
 
 _wakers: list[Callable[[], None]] = []
 
@@ -34,6 +35,7 @@ def want(records: Sequence[Record], *, new: bool = False) -> None:
                 next_try_at=now,
                 seen_digest=seen_digest_of(record),
                 seen_changed_at=record.row_changed_at,
+                text_hash=text_hash_of(record),
             )
             for record in records
         ],
@@ -102,8 +104,9 @@ def note_seen(records: Iterable[Record]) -> None:
         mark.seen_digest = seen_digest_of(record)
         mark.gone = False  # a row that was deleted may come back
         mark.seen_changed_at = record.row_changed_at
+        mark.text_hash = text_hash_of(record)
     ProjectionMark.objects.bulk_update(
-        seen, ["project_id", "seen_digest", "seen_changed_at", "gone"], batch_size=250
+        seen, ["project_id", "seen_digest", "seen_changed_at", "gone", "text_hash"], batch_size=250
     )
 
 

@@ -23,6 +23,7 @@ from projects.models import AgentToken, Project
 from records.actor import Channel, SourceKind
 from records.foreign_json import read_json
 from records.guard import GuardedManager, GuardedModel, GuardedQuerySet
+from records.hygiene.kept import RecordFinding as RecordFinding  # a table of this app
 from records.leases import Lease as Lease  # a table of this app
 from records.validation import check_json, check_tags, check_text
 
@@ -74,6 +75,8 @@ class Record(GuardedModel):
     # Set by the registry (records.kinds) when the kind registers itself.
     prefix: ClassVar[str] = ""
     counters: ClassVar[tuple[str, ...]] = ()
+    # Of a record that a verb has just written: what it knows of it (records.arriving.Written).
+    written: Any = None
 
     project = models.ForeignKey(
         Project, on_delete=models.PROTECT, verbose_name=_("project"), related_name="+"
@@ -235,6 +238,9 @@ class ProjectionMark(models.Model):
     gone = models.BooleanField(default=False)
     seen_digest = ExactCharField(max_length=64, blank=True, default="")
     seen_changed_at = models.DateTimeField(null=True)
+    # Of the text, to find its like by; NULL: not looked at yet, empty: of a kind whose repetitions are no duplicates.
+    text_hash = ExactCharField(max_length=32, null=True)
+    searchable_at = models.DateTimeField(null=True)  # when the newest words and vectors were in place
     lease_token = ExactCharField(max_length=32, null=True)
     lease_until = models.DateTimeField(null=True)
     attempts = models.IntegerField(default=0)
@@ -250,6 +256,7 @@ class ProjectionMark(models.Model):
             models.Index(fields=["kind", "id"], name="marks_kind"),
             # Those that failed before are looked for each round, among any number that did not.
             models.Index(fields=["attempts", "dead", "next_try_at"], name="marks_tried"),
+            models.Index(fields=["text_hash", "project_id"], name="marks_text"),
         ]
 
     def __str__(self) -> str:

@@ -246,11 +246,12 @@ def _days(after: str, before: str) -> Callable[[str, date], Made]:
     return make
 
 
-ANY_OF = frozenset({"status", "severity", "review", "source"})
+ANY_OF = frozenset({"status", "severity", "review", "source", "findings"})
 STATES: dict[str, tuple[str, str]] = {
     **{str(state): ("review", str(state)) for state in ReviewState.values},
     "reviewed": ("review", "approved"),
     "hidden": ("show", "hidden"),
+    "flagged": ("findings", "any"),
     "open": ("open", "true"),
     "ended": ("open", "false"),
     "escalated": ("escalated", "true"),
@@ -272,6 +273,7 @@ FILTERS: dict[str, Callable[[str, date], Made]] = {
     "severity": _any_of("severity"),
     "review": _any_of("review"),
     "source": _any_of("source"),
+    "findings": _any_of("findings"),
     "is": _is,
     "tag": _same("tag"),
     "by": _same("by"),

@@ -19,9 +19,12 @@ from database.transactions import transactional
 from records import marks
 from records.actor import SQL_WRITER
 from records.guard import writing
+from records.hygiene import kept
 from records.images import changed_between, digest_of, image_of, seen_digest_of
 from records.kinds import Kind, all_kinds
 from records.models import ProjectionMark, RecordTag, Revision, SweepWatermark
+from records.queries import records_by_node_id
+from records.same_text import text_hash_of
 from records.verbs import _revision_fields, mirror_tags
 
 log = logging.getLogger("memory_desk.sweep")
@@ -105,9 +108,15 @@ def take_in(kind: Kind, keys: list[Any]) -> list[Any]:
     marks.want([r for r in taken if r.node_id in known])
     marks.note_seen([record for record in records if record.pk not in taken_keys])
     mirror_tags(taken)
+    _keep_findings(taken)
     if taken:
         log.info("took in %d %s written by SQL", len(taken), kind.name)
     return taken
+
+
+def _keep_findings(records: list[Any]) -> None:
+    """No policy rules over these: they are marked for a person, secrets too, and stay as they were written."""
+    kept.keep(records, {record.node_id: kept.look_at(record, past_the_door=True) for record in records})
 
 
 def _is_in_history(
@@ -171,7 +180,20 @@ def _sweep_strays(kind: Kind) -> int:
     due = Q(missing_checked_at=None) | Q(missing_checked_at__lt=now - MISSING_EVERY)
     if not SweepWatermark.objects.filter(due, kind=kind.name).update(missing_checked_at=now):
         return 0
+    look_at_unseen(kind, CHUNK)
     return _sweep_deletions(kind) + _sweep_unmarked(kind)
+
+
+@transactional
+def look_at_unseen(kind: Kind, limit: int) -> int:
+    """Findings and text hashes of records that were written before there were any: some a minute, until all have them."""
+    unseen = ProjectionMark.objects.filter(kind=kind.name, gone=False, text_hash=None)
+    node_ids = list(unseen.values_list("node_id", flat=True)[:limit])
+    records = list(records_by_node_id(node_ids).values())
+    for record in records:
+        ProjectionMark.objects.filter(node_id=record.node_id).update(text_hash=text_hash_of(record))
+    _keep_findings(records)
+    return len(records)
 
 
 def _sweep_unmarked(kind: Kind) -> int:
@@ -228,4 +250,5 @@ def _entomb(kind: Kind, missing: list[tuple[str, int | None]]) -> None:
         )  # fmt: skip
     node_ids = [node_id for node_id, _ in missing]
     RecordTag.objects.filter(node_id__in=node_ids).delete()
+    kept.forget(node_ids)
     marks.entomb(node_ids)

@@ -24,12 +24,15 @@ from projects.access import Capability
 from projects.models import Project
 from records import marks
 from records.actor import Actor, SourceKind
+from records.arriving import Arrival
 from records.errors import Conflict, InvalidInput, Refused, TooLarge, VerbError
 from records.guard import writing
+from records.hygiene.kept import texts_of
 from records.hygiene.secrets import redact, redact_json
 from records.images import changed_between, image_of, seen_digest_of
 from records.kinds import Kind, kind_of
 from records.models import ProjectionMark, Record, RecordTag, ReviewState, Revision
+from records.policies import POLICY, Ruling
 from records.validation import check_text, check_time, tag_words
 
 P = ParamSpec("P")
@@ -69,13 +72,16 @@ def create(
     verb: str = "create",
     capability: Capability = Capability.WRITE,
 ) -> list[Any]:
-    """Insert records. A person's are approved by their own hand; everyone else's arrive unreviewed."""
+    """Insert records. A person's are approved by their own hand; everyone else's arrive unreviewed, or as the project's
+    policy rules. Each one's `written` says what was found in it and which older one it repeats."""
     actor.require(project.pk if project else None, capability)
     reason = checked_reason(reason)
     instances = [_new(kind, row, actor, project, review_state) for row in rows]
     for instance in instances:
         validate(instance)
-    return _insert(kind, instances, actor=actor, reason=reason, verb=verb)
+    arrival = Arrival(kind, actor)
+    arrival.look_at_new(instances, may_rule=review_state is None)
+    return _insert(kind, instances, arrival, actor=actor, reason=reason, verb=verb)
 
 
 def _new(
@@ -101,13 +107,16 @@ def _new(
 
 
 @transactional
-def _insert(kind: Kind, instances: list[Any], *, actor: Actor, reason: str, verb: str) -> list[Any]:
+def _insert(
+    kind: Kind, instances: list[Any], arrival: Arrival, *, actor: Actor, reason: str, verb: str
+) -> list[Any]:
     with writing():
         for instance in instances:
             _refusing_bad_rows(instance.save, instance, force_insert=True)
     records = _reload(kind, [instance.pk for instance in instances])
     marks.want(records, new=True)
-    _write_revisions(records, None, actor=actor, verb=verb, reason=reason)
+    arrival.keep_new(records)
+    _write_revisions(records, None, actor=actor, verb=verb, reason=reason, rulings=arrival.rulings)
     mirror_tags([record for record in records if record.tags], new=True)
     return records
 
@@ -176,7 +185,7 @@ def _update_chunk(
     capability: Capability,
     partial: bool,
 ) -> Outcome:
-    outcome = Outcome()
+    outcome, arrival = Outcome(), Arrival(kind, actor)
     befores: dict[Any, dict[str, Any]] = {}
     plans: dict[Any, dict[str, Any]] = {}
     for record in lock(kind, keys):
@@ -187,11 +196,11 @@ def _update_chunk(
             wanted = _clean(kind, changes(record) if callable(changes) else changes)
             plan = {name: value for name, value in wanted.items() if getattr(record, name) != value}
             if plan:
-                befores[record.pk] = image_of(record)
+                befores[record.pk], texts = image_of(record), texts_of(record)
                 for name, value in plan.items():
                     setattr(record, name, value)
                 validate(record, plan)
-                plans[record.pk] = plan
+                plans[record.pk] = plan | arrival.look_at_change(record, plan, texts)
             else:
                 outcome.unchanged.append(record)
         except VerbError as refusal:
@@ -201,7 +210,8 @@ def _update_chunk(
     _write_rows(kind, plans)
     outcome.updated = _reload(kind, list(plans))
     marks.want(outcome.updated)
-    _write_revisions(outcome.updated, befores, actor=actor, verb=verb, reason=reason)
+    arrival.keep_changed(outcome.updated)
+    _write_revisions(outcome.updated, befores, actor=actor, verb=verb, reason=reason, rulings=arrival.rulings)
     mirror_tags([record for record in outcome.updated if "tags" in plans[record.pk]])
     return outcome
 
@@ -290,10 +300,17 @@ def note_event(
     record: Any, verb: str, *, actor: Actor, reason: str = "", detail: Mapping[str, Any] | None = None
 ) -> Revision:
     """A history row beside the versions, for an act that changes no versioned column. Call inside a transaction."""
+    event = event_of(record, verb, actor=actor, reason=reason, detail=detail)
     with writing():
-        return Revision.objects.create(
-            **_revision_fields(record, actor, verb, reason), detail=dict(detail or {})
-        )
+        event.save(force_insert=True)
+    return event
+
+
+def event_of(
+    record: Any, verb: str, *, actor: Actor, reason: str = "", detail: Mapping[str, Any] | None = None
+) -> Revision:
+    """The same, not yet written."""
+    return Revision(**_revision_fields(record, actor, verb, reason), detail=dict(detail or {}))
 
 
 def only(changes: Mapping[str, Any], allowed: Sequence[str], node_id: str = "") -> dict[str, Any]:
@@ -394,7 +411,9 @@ def _write_revisions(
     actor: Actor,
     verb: str,
     reason: str,
+    rulings: Mapping[str, Ruling],
 ) -> None:
+    """One for each record; where a policy had a say, its own beside it."""
     rows = []
     for record in records:
         after = image_of(record)
@@ -408,6 +427,10 @@ def _write_revisions(
                 changed=changed,
             )
         )
+        if ruling := rulings.get(record.node_id):
+            event = event_of(record, ruling.verb, actor=actor, reason=ruling.reason, detail=ruling.detail)
+            event.actor_name, event.user = POLICY, None
+            rows.append(event)
     with writing():
         Revision.objects.bulk_create(rows)
 

@@ -41,6 +41,7 @@ def _as_text(value: object) -> str:
 RUN = register(
     Kind(
         name="run",
+        repeats_are_duplicates=False,
         filterset=RunFilterSet,
         prefix="run",
         label=_("run"),
@@ -66,6 +67,7 @@ RUN = register(
 MEMORY = register(
     Kind(
         name="memory",
+        repeats_are_duplicates=False,
         filterset=MemoryFilterSet,
         prefix="mem",
         label=_("run memory"),

@@ -23,9 +23,11 @@ from records.api.serializers import (
     RecordSerializer,
     StrictSerializer,
     reason_field,
+    said_of,
     version_field,
 )
 from records.api.viewsets import RecordViewSet
+from records.became import became_of
 from work_sessions import actions, queries
 from work_sessions.filters import SessionFilterSet
 from work_sessions.kind import SESSION
@@ -238,5 +240,5 @@ class SessionViewSet(RecordViewSet):
 def _context_of(session: WorkSession, became: str | None = None) -> Response:
     body: dict[str, Any] = SessionContext(session).data
     if became is not None:
-        body = {"became": became, **body}
+        body = {**said_of(became_of([session], became)[0]), **body}
     return Response(body, headers={"ETag": f'"{session.version}"'})

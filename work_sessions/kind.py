@@ -9,6 +9,7 @@ from work_sessions.models import WorkSession
 SESSION = register(
     Kind(
         name="session",
+        repeats_are_duplicates=False,
         filterset=SessionFilterSet,
         prefix="ses",
         label=_("session"),

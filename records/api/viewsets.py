@@ -20,8 +20,10 @@ from projects.access import Capability
 from projects.models import Project
 from records import verbs
 from records.actor import Actor
-from records.api.serializers import Act, RecordSerializer, Review, StrictSerializer
+from records.api.serializers import Act, RecordSerializer, Review, StrictSerializer, said_of
+from records.became import CREATED, UNCHANGED, UPDATED, became_of
 from records.filters import RecordFilterSet
+from records.hygiene.kept import Found, findings_of
 from records.kinds import Kind, parse_node_id
 from records.links import links_of
 from records.models import RecordQuerySet
@@ -182,8 +184,11 @@ class RecordViewSet(ActorView, GenericViewSet[Any]):
         return {"reason": asked.pop("reason", ""), "expected_version": version}
 
     # --- What is answered ------------------------------------------------------------------------------------
-    def answers(self, records: Sequence[Any]) -> Answers:
-        return [*self.serializer_class([*records], many=True, context=self.extras(records)).data]
+    def answers(self, records: Sequence[Any], findings: Found | None = None) -> Answers:
+        if findings is None:
+            findings = findings_of(record.node_id for record in records)
+        context = {**self.extras(records), "findings": findings}
+        return [*self.serializer_class([*records], many=True, context=context).data]
 
     def listed_answers(self, records: Sequence[Any]) -> Answers:
         """What a list says of its records, where that is less than what each says for itself."""
@@ -193,20 +198,24 @@ class RecordViewSet(ActorView, GenericViewSet[Any]):
         """The record as it is kept now, for the answer to a conflict."""
         return self.answers([record])[0]
 
-    def answer(self, record: Any, became: str | None = None) -> Response:
-        body = self.answers([record])[0]
-        if became is not None:
-            body = {"became": became, **body}
+    def answer(self, record: Any, act: str | None = None) -> Response:
+        """The record; after an act (created, updated, unchanged) also what became of it."""
+        if act is None:
+            body = self.answers([record])[0]
+        else:
+            (became,) = became_of([record], act)
+            (answer,) = self.answers([record], {record.node_id: list(became.findings)})
+            body = {**said_of(became), **answer}
         return Response(body, headers={"ETag": f'"{record.version}"'})
 
     def made(self, record: Any) -> Response:
-        response = self.answer(record, "created")
+        response = self.answer(record, CREATED)
         response.status_code = status.HTTP_201_CREATED
         response["Location"] = reverse(f"api:{self.kind.name}-detail", args=[record.node_id])
         return response
 
     def changed(self, before: Any, after: Any) -> Response:
-        return self.answer(after, "updated" if after.version != before.version else "unchanged")
+        return self.answer(after, UPDATED if after.version != before.version else UNCHANGED)
 
     def became(self, outcome: verbs.Outcome) -> Response:
-        return self.answer(outcome.record, "updated" if outcome.updated else "unchanged")
+        return self.answer(outcome.record, UPDATED if outcome.updated else UNCHANGED)

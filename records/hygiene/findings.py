@@ -39,6 +39,24 @@ SENTENCES: dict[str, Promise | str] = {
     SECRET: _("Holds what looks like a secret."),
 }
 CODES = tuple(SENTENCES)
+LABELS: dict[str, Promise | str] = {
+    orders.ORDERS: _("orders to agents"),
+    orders.ROLE_MARKER: _("chat markers"),
+    orders.TOOL_CALL: _("tool call"),
+    orders.EXFILTRATION: _("exfiltration"),
+    hidden.HIDDEN_CHARACTERS: _("hidden characters"),
+    hidden.BIDI: _("reordered letters"),
+    hidden.TAGS: _("tag characters"),
+    hidden.VARIATION: _("variation selectors"),
+    hidden.LOOKALIKE: _("look-alike letters"),
+    smuggled.OTHER_HOST: _("link to another host"),
+    smuggled.SCRIPT_LINK: _("script in a link"),
+    smuggled.IMAGE_LEAK: _("image with data"),
+    smuggled.USERINFO: _("host before @"),
+    smuggled.LOOKALIKE_HOST: _("look-alike host"),
+    smuggled.HIDDEN_TEXT: _("hidden text"),
+    SECRET: _("secret"),
+}
 
 
 @dataclass(frozen=True, slots=True)

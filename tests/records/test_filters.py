@@ -76,7 +76,7 @@ OWN_FILTERS = [
     *[(kind, "q=needle", {"title": "A NEEDLE in it"}) for kind in LISTS],
 ]
 COVERED_APART = {
-    *((kind, name) for kind in LISTS for name in ("review", "source", "by", "session", "show")),
+    *((kind, name) for kind in LISTS for name in ("review", "source", "by", "session", "show", "findings")),
     ("decision", "outcome"), ("outcome", "decision"), ("pattern", "usage_min"), ("pattern", "usage_max"),
     ("pitfall", "met_min"), ("pitfall", "met_max"),
     ("run", "agent"),
