@@ -212,7 +212,7 @@ class RunViewSet(RecordViewSet):
         return super().get_queryset().defer("tool_calls")
 
     def listed_answers(self, records: Sequence[Run]) -> Answers:
-        return [*RunInListSerializer([*records], many=True, context=self.extras(records)).data]
+        return [*RunInListSerializer([*records], many=True, context=self.context_of(records)).data]
 
     def create(self, request: Request) -> Response:
         fields = self.asked(NewRun)

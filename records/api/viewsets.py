@@ -185,10 +185,15 @@ class RecordViewSet(ActorView, GenericViewSet[Any]):
 
     # --- What is answered ------------------------------------------------------------------------------------
     def answers(self, records: Sequence[Any], findings: Found | None = None) -> Answers:
+        return [
+            *self.serializer_class([*records], many=True, context=self.context_of(records, findings)).data
+        ]
+
+    def context_of(self, records: Sequence[Any], findings: Found | None = None) -> dict[str, Any]:
+        """`extras`, and what was found in the records' texts: one query, unless it is at hand."""
         if findings is None:
             findings = findings_of(record.node_id for record in records)
-        context = {**self.extras(records), "findings": findings}
-        return [*self.serializer_class([*records], many=True, context=context).data]
+        return {**self.extras(records), "findings": findings}
 
     def listed_answers(self, records: Sequence[Any]) -> Answers:
         """What a list says of its records, where that is less than what each says for itself."""
