@@ -10,9 +10,11 @@ from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter
 
 from agent_api.problems import InvalidQuery
+from agent_api.serializers import projects_of
 from graph.forms import DEFAULTS, NeighbourhoodForm
 from graph.store import MAX_CAP, MAX_DEPTH, Relation
 from recall.similar import LEAST_COSINE
+from records.actor import Actor
 from records.kinds import all_kinds
 
 SIMILAR_DEFAULT, SIMILAR_MOST = 10, 100
@@ -64,6 +66,18 @@ def only(given: QueryDict, *allowed: str) -> None:
             errors.setdefault(name, [_("Can be given only once.")])
     if errors:
         raise InvalidQuery(errors)
+
+
+def project_ids_of(actor: Actor, slug: str | None) -> list[int]:
+    """The token's projects, or the one of them that is named."""
+    projects = {project.slug: project.pk for project in projects_of(actor)}
+    if not slug:
+        return list(projects.values())
+    if slug not in projects:
+        raise InvalidQuery(
+            {"project": [_("Must be one of this token's projects: %s.") % ", ".join(sorted(projects))]}
+        )
+    return [projects[slug]]
 
 
 def checked(form: Any) -> Any:

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agent_api.problems import InvalidQuery
-from agent_api.questions import checked, only
+from agent_api.questions import checked, only, project_ids_of
 from agent_api.serializers import SimilarItemSerializer
 from agent_api.views import DoorView
 from decisions.api import briefs_of_successors
@@ -111,7 +111,7 @@ class SearchView(DoorView):
         query = parse(asked["q"])
         words, meaning = MODES[asked["mode"] or "hybrid"]
         found = search(
-            self._project_ids(asked["project"]), query, limit=asked["limit"] or DEFAULT_LIMIT, words=words, meaning=meaning
+            project_ids_of(self.actor, asked["project"]), query, limit=asked["limit"] or DEFAULT_LIMIT, words=words, meaning=meaning
         )  # fmt: skip
         if found.problems:
             raise InvalidQuery({"q": found.problems})
@@ -123,16 +123,6 @@ class SearchView(DoorView):
         }
         answer = {"q": asked["q"], "results": records, "more": found.more, "notes": found.notes}
         return Response(SearchSerializer(answer, context=context).data)
-
-    def _project_ids(self, slug: str) -> list[int]:
-        token = self.actor.token
-        assert token is not None
-        projects = {project.slug: project.pk for project in token.projects.all()}
-        if not slug:
-            return list(projects.values())
-        if slug not in projects:
-            raise InvalidQuery({"project": [_("Must be one of this token's projects: %s.") % ", ".join(sorted(projects))]})  # fmt: skip
-        return [projects[slug]]
 
 
 def _search_form(given: QueryDict) -> SearchForm:

@@ -34,6 +34,28 @@ class ProjectSerializer(serializers.Serializer[Any]):
         return settings.SITE_URL + project.get_absolute_url()
 
 
+class CountsSerializer(serializers.Serializer[Any]):
+    active = serializers.IntegerField(
+        source="count", read_only=True, help_text=_("10,001: more than 10,000.")
+    )
+    waiting = serializers.IntegerField(read_only=True, help_text=_("Of these, not yet seen by a person."))
+
+
+class PolicySerializer(serializers.Serializer[Any]):
+    """How the project treats what agents write and recall."""
+
+    quarantine_findings = serializers.BooleanField(read_only=True)
+    auto_approve_trust = serializers.FloatField(read_only=True, allow_null=True)
+    reviewed_only_recall = serializers.BooleanField(read_only=True)
+    stale_after_days = serializers.IntegerField(read_only=True, allow_null=True)
+    duplicate_cosine = serializers.FloatField(read_only=True)
+
+
+class ProjectDetailSerializer(ProjectSerializer):
+    counts = serializers.DictField(child=CountsSerializer(), read_only=True, help_text=_("By kind."))
+    policy = PolicySerializer(read_only=True)
+
+
 class ProjectListSerializer(serializers.Serializer[Any]):
     results = ProjectSerializer(many=True, read_only=True)
 

@@ -3,8 +3,10 @@
 from django.urls import include, path, re_path
 
 from agent_api import views
+from agent_api.cache import CacheView
 from agent_api.context import ContextView
 from agent_api.door import DoorRouter, through_door
+from agent_api.links import LinkViewSet
 from agent_api.search import SearchView
 from decisions.api import DecisionOutcomesViewSet, DecisionViewSet, OutcomeViewSet
 from patterns.api import PatternViewSet
@@ -20,12 +22,15 @@ router.register("pitfalls", PitfallViewSet, "pitfall")
 router.register("sessions", SessionViewSet, "session")
 router.register("runs", RunViewSet, "run")
 router.register("memories", MemoryViewSet, "memory")
+router.register("links", LinkViewSet, "link")
 router.register("records", views.RecordsViewSet, "record")
 
 v1 = [
     re_path(r"^me/?$", views.MeView.as_view(), name="me"),
     re_path(r"^projects/?$", views.ProjectsView.as_view(), name="projects"),
     re_path(r"^context/?$", ContextView.as_view(), name="context"),
+    re_path(r"^projects/(?P<slug>[^/]+)/?$", views.ProjectView.as_view(), name="project"),
+    re_path(r"^cache/(?P<key>.+?)/?$", CacheView.as_view(), name="cache"),
     re_path(r"^search/?$", SearchView.as_view(), name="search"),
     re_path(
         r"^decisions/(?P<node_id>[^/]+)/outcomes/?$",

@@ -28,18 +28,25 @@ from agent_api.questions import (
     similar_form,
 )
 from agent_api.serializers import (
+    CountsSerializer,
     HistorySerializer,
     MeSerializer,
     NeighbourhoodSerializer,
+    PolicySerializer,
+    ProjectDetailSerializer,
     ProjectListSerializer,
+    ProjectSerializer,
     SimilarSerializer,
     projects_of,
 )
 from decisions.api import briefs_of_successors
 from decisions.models import Decision
+from desk.counts import counts_by_kind
 from graph.queries import graph_store
 from graph.similar import similar_records
 from graph.store import NoSuchNode
+from projects.access import project_or_404
+from projects.queries import policy_of
 from records.api.viewsets import ActorView
 from records.queries import images_before, revisions_of, visible_record
 
@@ -66,6 +73,20 @@ class ProjectsView(DoorView):
     def get(self, request: Request) -> Response:
         only(request.query_params)
         return Response(ProjectListSerializer({"results": projects_of(self.actor)}).data)
+
+
+class ProjectView(DoorView):
+    @extend_schema(
+        summary="One project: how much it remembers, and its policy",
+        operation_id="projects_retrieve",
+        responses=ProjectDetailSerializer,
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        only(request.query_params)
+        project = project_or_404(self.actor.access, slug)
+        body: dict[str, Any] = ProjectSerializer(project).data
+        counts = {name: CountsSerializer(count).data for name, count in counts_by_kind(project).items()}
+        return Response({**body, "counts": counts, "policy": PolicySerializer(policy_of(project.pk)).data})
 
 
 @extend_schema_view(

@@ -274,6 +274,11 @@ SPECTACULAR_SETTINGS = {
         "DecisionStatusEnum": "decisions.models.Status",
         "RunStatusEnum": "runs.models.RunStatus",
         "RunEndEnum": "runs.api.ENDED",
+        "LinkRelationEnum": "records.models.Relation",
+        "GraphRelationEnum": "graph.store.Relation",
+        "RecordBecameEnum": "records.became.BECAME",
+        "LinkBecameEnum": "agent_api.links.BECAME",
+        "CacheBecameEnum": "agent_api.cache.BECAME",
     },
     "PREPROCESSING_HOOKS": ["agent_api.openapi.without_optional_slash"],
     "POSTPROCESSING_HOOKS": [

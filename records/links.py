@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from django.db import IntegrityError
-from django.db.models import Case, Q, When
+from django.db.models import Case, Q, QuerySet, When
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -42,7 +42,7 @@ def link(source: Any, relation: str, target: Any, *, actor: Actor, reason: str =
     first, second = source, target
     if relation in SYMMETRICAL and source.node_id > target.node_id:
         first, second = target, source
-    kept = Link.objects.filter(source=first.node_id, relation=relation, target=second.node_id).first()
+    kept = link_between(first.node_id, relation, second.node_id)
     if kept:
         return kept
     if relation not in SYMMETRICAL:
@@ -92,6 +92,23 @@ def link_duplicates(first: Mapping[str, str], *, actor: Actor) -> None:
         Link.objects.bulk_create(made)
         Revision.objects.bulk_create(told)
     marks.want_projected({*first.values()} - {*first})
+
+
+def link_between(source: str, relation: str, target: str) -> Link | None:
+    """The link between two node ids as it is kept; of a symmetrical relation in either order."""
+    if relation in SYMMETRICAL and source > target:
+        source, target = target, source
+    return Link.objects.filter(source=source, relation=relation, target=target).first()
+
+
+def links_in(
+    project_ids: Collection[int], node_id: str = "", relations: Collection[str] = ()
+) -> QuerySet[Link]:
+    """The links of these projects; of one record, where it is named."""
+    links = Link.objects.filter(project_id__in=project_ids)
+    if node_id:
+        links = links.filter(Q(source=node_id) | Q(target=node_id))
+    return links.filter(relation__in=relations) if relations else links
 
 
 @transactional

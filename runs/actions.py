@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from database.transactions import transactional
+from projects.access import Capability
 from projects.models import Project
 from records import verbs
 from records.actor import Actor
-from records.errors import InvalidInput, Refused
-from records.hygiene.secrets import redact
+from records.errors import InvalidInput, Refused, TooLarge
+from records.hygiene.secrets import redact, redact_json
 from records.images import image_of
 from records.models import Revision
+from records.validation import check_json
 from runs.kind import MEMORY, RUN
-from runs.models import Memory, PayloadValue, Run, RunStatus
+from runs.models import CacheEntry, Memory, Run, RunStatus
+from runs.payload import index_payload
 
 EDITABLE = (
     "agent_version", "trigger_type", "trigger_payload", "started_at", "ended_at", "status", "outcome", "tool_calls",
@@ -30,8 +33,8 @@ FINISHED = ("ended_at", "outcome", "token_cost", "escalated_to_human", "confiden
 MEMORY_EDITABLE = ("summary", "tags")
 ENDED = tuple(str(status) for status in RunStatus if status != RunStatus.RUNNING)
 RUN_ID = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
+CACHE_TTL, CACHE_TTL_MOST = 24 * 3600, 72 * 3600  # seconds
 CREATED, UNCHANGED = "created", "unchanged"
-PAYLOAD_VALUES_MAX = 200
 
 
 @transactional
@@ -228,37 +231,41 @@ def edit_memory(
     ).record
 
 
-def index_payload(run: Run) -> None:
-    """Keep the leaves of the trigger payload as indexed key/values (the first 200; the payload itself is whole)."""
-    PayloadValue.objects.filter(run=run).delete()
-    PayloadValue.objects.bulk_create(payload_values_of(run))
+@transactional
+def set_cache(
+    *, actor: Actor, project: Project, key: str, value: Any, ttl: int = CACHE_TTL
+) -> tuple[CacheEntry, str]:
+    """Keep a value for `ttl` seconds from now (at most CACHE_TTL_MOST); and whether it is new or replaces another."""
+    actor.require(project.pk, Capability.WRITE)
+    if not 1 <= ttl <= CACHE_TTL_MOST:
+        raise InvalidInput({"ttl": [_("Must be 1 to %s seconds (72 hours).") % f"{CACHE_TTL_MOST:,}"]})
+    now = timezone.now()
+    entry = CacheEntry(
+        project=project,
+        key=key,
+        value=redact_json(value)[0],
+        expires_at=now + timedelta(seconds=ttl),
+        updated_at=now,
+    )
+    verbs.validate(entry, ["key"])
+    _check_value(entry.value)
+    before = CacheEntry.objects.filter(project=project, key=key).values_list("expires_at", flat=True).first()
+    kept, _made = CacheEntry.objects.update_or_create(
+        project=project,
+        key=key,
+        defaults={"value": entry.value, "expires_at": entry.expires_at, "updated_at": now},
+    )
+    return kept, CREATED if before is None or before <= now else "updated"
 
 
-def index_payloads(runs: Sequence[Run]) -> None:
-    """The same for new runs, of which nothing is indexed yet."""
-    PayloadValue.objects.bulk_create([value for run in runs for value in payload_values_of(run)])
+def _check_value(value: Any) -> None:
+    """By hand, as Django takes an empty list or text for no value at all."""
+    try:
+        check_json(value)
+    except ValidationError as error:
+        raise (TooLarge if error.code == "too_large" else InvalidInput)({"value": error.messages}) from error
 
 
-def payload_values_of(run: Run) -> list[PayloadValue]:
-    leaves = list(_leaves(run.trigger_payload))[:PAYLOAD_VALUES_MAX]
-    return [
-        PayloadValue(
-            run=run,
-            project_id=run.project_id,
-            path=path[:255],
-            value=value[:255],
-            digest=hashlib.sha256(value.encode()).hexdigest(),
-        )
-        for path, value in leaves
-    ]
-
-
-def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _leaves(inner, f"{path}.{key}" if path else str(key))
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _leaves(inner, path)
-    elif value is not None:
-        yield path, value if isinstance(value, str) else json.dumps(value)
+def delete_cache(*, actor: Actor, entry: CacheEntry) -> None:
+    actor.require(entry.project_id, Capability.WRITE)
+    CacheEntry.objects.filter(pk=entry.pk).delete()

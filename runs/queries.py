@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils import timezone
+
 from runs.kind import MEMORY, RUN
-from runs.models import Memory, Run
+from runs.models import CacheEntry, Memory, Run
 
 NAME_LENGTH = 120
 
@@ -50,6 +52,12 @@ def runs_summed_up(memories: Sequence[Memory]) -> dict[str, str]:
         for memory in memories
         if memory.source_run_fk_id in projects and projects[memory.source_run_fk_id] == memory.project_id
     }
+
+
+def cache_entry(project_id: int, key: str) -> CacheEntry | None:
+    """What is kept under a key, until it expires."""
+    entries = CacheEntry.objects.filter(project_id=project_id, key=key, expires_at__gt=timezone.now())
+    return entries.select_related("project").first()
 
 
 @dataclass(frozen=True)

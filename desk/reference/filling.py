@@ -36,7 +36,7 @@ from records.images import seen_digest_of
 from records.kinds import Kind, kind_named
 from records.models import Link, ProjectionMark, Read, RecordTag, Revision, SweepWatermark
 from records.validation import tag_words
-from runs.actions import payload_values_of
+from runs.payload import payload_values_of
 
 RECORDS_A_CHUNK = 250
 ROWS_AN_INSERT = 50  # of records with their texts

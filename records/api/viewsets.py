@@ -49,6 +49,32 @@ class ActorView:
     def actor(self) -> Actor:
         return self.request.auth  # type: ignore[attr-defined]
 
+    def asked(self, serializer_class: type[StrictSerializer]) -> dict[str, Any]:
+        """What the body asks, checked."""
+        serializer = serializer_class(data=self.request.data)  # type: ignore[attr-defined]
+        serializer.is_valid(raise_exception=True)
+        return dict(serializer.validated_data)
+
+    def project_for(self, fields: dict[str, Any]) -> Project:
+        """The project a new record goes to: the one named, or the token's only one."""
+        token = self.actor.token
+        assert token is not None
+        projects = {project.slug: project for project in token.projects.all()}
+        slug = fields.pop("project", None)
+        if slug is None and len(projects) == 1:
+            return next(iter(projects.values()))
+        if slug not in projects:
+            message = _("Must be one of this token's projects: %s.") % (", ".join(sorted(projects)) or "-")
+            raise serializers.ValidationError({"project": [message]})
+        return projects[slug]
+
+    def visible(self, field: str, node_id: str, kind: Kind | None = None) -> Any:
+        """The record that a field names; another project's is as absent as a missing one."""
+        record = visible_record(self.actor.access, node_id)
+        if record is None or (kind is not None and record.prefix != kind.prefix):
+            raise serializers.ValidationError({field: [_("There is no such record.")]})
+        return record
+
     def read(self, node_ids: Sequence[str]) -> None:
         """Note that these records were answered to the agent."""
         note_reads(node_ids, actor=self.actor, door=f"api.{self.basename}.{self.action}")  # type: ignore[attr-defined]
@@ -137,31 +163,6 @@ class RecordViewSet(ActorView, GenericViewSet[Any]):
         return self.became(verbs.restore([record], actor=self.actor, **self.act_options(self.asked(Act))))
 
     # --- What was asked --------------------------------------------------------------------------------------
-    def asked(self, serializer_class: type[StrictSerializer]) -> dict[str, Any]:
-        serializer = serializer_class(data=self.request.data)
-        serializer.is_valid(raise_exception=True)
-        return dict(serializer.validated_data)
-
-    def project_for(self, fields: dict[str, Any]) -> Project:
-        """The project a new record goes to: the one named, or the token's only one."""
-        token = self.actor.token
-        assert token is not None
-        projects = {project.slug: project for project in token.projects.all()}
-        slug = fields.pop("project", None)
-        if slug is None and len(projects) == 1:
-            return next(iter(projects.values()))
-        if slug not in projects:
-            message = _("Must be one of this token's projects: %s.") % (", ".join(sorted(projects)) or "-")
-            raise serializers.ValidationError({"project": [message]})
-        return projects[slug]
-
-    def visible(self, field: str, node_id: str, kind: Kind | None = None) -> Any:
-        """The record that a field names; another project's is as absent as a missing one."""
-        record = visible_record(self.actor.access, node_id)
-        if record is None or (kind is not None and record.prefix != kind.prefix):
-            raise serializers.ValidationError({field: [_("There is no such record.")]})
-        return record
-
     def are_linked(self, record: Any, other: Any, relation: str) -> bool:
         pair = {record.node_id, other.node_id}
         return any({link.source, link.target} == pair for link in links_of([record.node_id], [relation]))

@@ -29,7 +29,7 @@ class Route:
 
     def __init__(self, path: str, missing: int = 404, **methods: tuple) -> None:
         self.path, self.missing, self.methods = path, missing, methods
-        self.of_one = "{" in path or "ses-1" in path
+        self.of_one = "{" in path or "ses-1" in path or path == "/projects/shop"
 
 
 def collection(new: dict) -> dict:
@@ -99,6 +99,22 @@ ROUTES = {
     r"^memories/(?P<node_id>[^/]+)/?$": Route("/memories/{memory}", **item({"summary": "New"})),
     r"^context/?$": Route(
         "/context", missing=422, POST=("read", {"project": "shop", "task": "Cache prices"}, 200)
+    ),
+    r"^projects/(?P<slug>[^/]+)/?$": Route("/projects/shop", **GET),
+    r"^links/?$": Route(
+        "/links",
+        missing=422,
+        **collection({"source": "{decision}", "relation": "RELATES_TO", "target": "{other}"}),
+    ),
+    r"^links/(?P<id>[^/]+)/?$": Route(
+        "/links/{link}?reason=r", GET=("read", None, 200), DELETE=("write", None, 200)
+    ),
+    r"^cache/(?P<key>.+?)/?$": Route(
+        "/cache/of-{token}?project=shop",
+        missing=422,
+        GET=("read", None, 200),
+        PUT=("write", {"value": 1}, 200),
+        DELETE=("write", None, 200),
     ),
     r"^search/?$": Route("/search?q=redis", **GET),
     r"^records/(?P<node_id>[^/]+)/history/?$": Route("/records/{decision}/history", **GET),
@@ -172,23 +188,41 @@ def test_every_cell_answers_as_expected(tokens, decision, outcome, pattern, requ
         "memory": remember(actor=agent, project=project, agent_name="a", summary="S", run=run).node_id,
         "session": start_session(actor=agent, project=project, session_id="ses-1").node_id,
     }
+    own = of_each_token(agent, project, decision)
     wrong = []
     for method in METHODS:
         for token in TOKENS:  # those that may do the least come first: an act changes what the next one finds
+            of_token = {**names, **own[token]}
+            path = route.path.format(**of_token)
             body = route.methods.get(method, ("", None, 0))[1]
             filled = {
-                name: value.format(**names, token=token) if isinstance(value, str) else value
+                name: value.format(**of_token) if isinstance(value, str) else value
                 for name, value in (body or {}).items()
             }
             if "version" in filled:
-                filled["version"] = current_version(tokens, route.path.format(**names))
-            answer = ApiClient(tokens[token]).send(method, route.path.format(**names), filled or None)
+                filled["version"] = current_version(tokens, path)
+            answer = ApiClient(tokens[token]).send(method, path, filled or None)
             want = expected(route, method, token)
             if answer.status_code != want:
                 wrong.append((method, token, want, answer.status_code, answer.content[:200]))
             if answer.status_code >= 400 and answer["Content-Type"] != "application/problem+json":
                 wrong.append((method, token, "no problem+json"))
     assert not wrong, wrong
+
+
+def of_each_token(agent, project, decision) -> dict[str, dict[str, str]]:
+    """What can be made or taken away but once: one for each token."""
+    from patterns.actions import create_pattern
+    from records.links import link
+    from runs.actions import set_cache
+
+    found = {}
+    for token in TOKENS:
+        set_cache(actor=agent, project=project, key=f"of-{token}", value=1)
+        ends = [create_pattern(actor=agent, project=project, category="c", name=name) for name in "AB"]
+        made = link(decision, "RELATES_TO", ends[0], actor=agent)
+        found[token] = {"token": token, "link": str(made.pk), "other": ends[1].node_id}
+    return found
 
 
 def current_version(tokens, path: str) -> int:

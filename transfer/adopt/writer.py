@@ -21,7 +21,7 @@ from records.errors import InvalidInput
 from records.images import plain
 from records.models import Record, Revision
 from records.verbs import validate
-from runs.actions import index_payloads
+from runs.payload import index_payloads
 from transfer.adopt.cells import INT_MOST, Cells, LeftOut, Problem
 from transfer.adopt.kinds import Plan
 from transfer.adopt.projects import Projects

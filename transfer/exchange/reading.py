@@ -21,7 +21,7 @@ from records import leases
 from records.arrivals import bring_in, bring_in_tombstones
 from records.kinds import Kind, parse_node_id
 from records.leases import LeaseBusy
-from runs.actions import index_payloads
+from runs.payload import index_payloads
 from transfer.exchange.checking import Contents, check_file, parent_columns
 from transfer.exchange.children import ChildWriter
 from transfer.exchange.columns import read_fields
