@@ -34,7 +34,7 @@ def root_of(path: Path) -> Path:
     return path if path.is_dir() else path.parent
 
 
-def find_files(path: Path) -> Iterator[FoundFile]:
+def find_files(path: Path, suffixes: frozenset[str] = RECORD_SUFFIXES) -> Iterator[FoundFile]:
     """Files that can be records, in the order of their paths; one file when `path` is one. Follows no link."""
     if not path.is_dir():
         yield FoundFile(shown_path(path.name), path)
@@ -52,7 +52,7 @@ def find_files(path: Path) -> Iterator[FoundFile]:
         names[:] = sorted(name for name in names if name not in SKIPPED_FOLDERS and name not in links)
         for name in [*links, *files]:
             place = Path(folder, name)
-            if name in links or place.suffix.lower() in RECORD_SUFFIXES:
+            if name in links or place.suffix.lower() in suffixes:
                 found.append(_look_at(path, place))
     yield from sorted(found, key=lambda file: file.path)
 
