@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from django.db import DataError, IntegrityError
@@ -25,21 +25,20 @@ from records.links import link
 from records.models import Relation
 from runs.actions import edit_memory, edit_run, record_run, remember
 from runs.kind import MEMORY, RUN
-from transfer.importing.folders import FoundFile, find_files, one_line, read_file
+from transfer.importing.folders import FoundFile, find_files, one_line
 from transfer.importing.importer import LEASE_SECONDS, ImportRunning
 from transfer.importing.report import OUTCOMES, FileLine, RecordLine
 from transfer.postmortems.arriving import Arrivals, Row, key_of, worst
 from transfer.postmortems.columns import memory_columns, outcome_columns, pitfall_columns, run_columns
 from transfer.postmortems.forms import SUFFIXES
 from transfer.postmortems.named import Decisions
-from transfer.postmortems.reading import read_postmortems
+from transfer.postmortems.reading import read_one_file
 from transfer.postmortems.records import NotOne, PostMortem
 from transfer.postmortems.report import Report
 
 log = logging.getLogger("memory_desk.import")
 ACTOR_NAME = "import_postmortems"
 AGENT_NAME = "post-mortem"
-TEST_FOLDERS = frozenset({"test", "tests", "testdata", "fixtures", "spec", "specs"})
 
 
 @dataclass(frozen=True)
@@ -82,15 +81,8 @@ class _Import:
         return self.report
 
     def _file(self, file: FoundFile) -> FileLine:
-        data, skipped, problem = b"", file.skipped, file.problem
-        if not skipped and not problem and TEST_FOLDERS & set(PurePosixPath(file.path).parts[:-1]):
-            skipped = "lies in a folder of tests: give that folder as the path to read it"
-        if not skipped and not problem:
-            data, skipped, problem = read_file(file)
-        if skipped or problem:
-            return FileLine(file.path, "failed" if problem else "left out", problem or skipped)
         try:
-            found = read_postmortems(data, file.path)
+            found = read_one_file(file)
             self._told_apart(found)
         except NotOne as why:
             return FileLine(file.path, "failed" if why.bad else "left out", str(why))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from pathlib import PurePosixPath
 
-from pitfalls.models import Severity
 from transfer.adr.document import decode
 from transfer.adr.inline import is_placeholder, plain
+from transfer.importing.folders import FoundFile, read_file
 from transfer.postmortems import forms
 from transfer.postmortems.records import NotOne, PostMortem, Written
 from transfer.postmortems.steps import steps_of
 from transfer.postmortems.times import span_of
-from transfer.postmortems.vocabulary import NARRATIVE, category_in, normal, severity_of
+from transfer.postmortems.vocabulary import NARRATIVE, NO_SEVERITY, category_in, normal, severity_of
 
+TEST_FOLDERS = frozenset({"test", "tests", "testdata", "fixtures", "spec", "specs"})
 TITLE_LENGTH, CATEGORY_LENGTH, TAG_LENGTH = 255, 50, 100
 SUMMARY_SENTENCES = 2
 _DAY = r"(?:\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{4})"
@@ -25,6 +27,18 @@ _PREFIX = re.compile(
 _SENTENCE = re.compile(r"(?<=[.!?。！？])(?<!\bi\.e\.)(?<!\be\.g\.)(?:\s+|(?<=[。！？]))(?=\S)")
 _BULLET = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")
 _TABLE = re.compile(r"^\s*\|")
+
+
+def read_one_file(file: FoundFile) -> list[PostMortem]:
+    """The post-mortems of a file below the folder; raises NotOne with the reason where there are none."""
+    data, skipped, problem = b"", file.skipped, file.problem
+    if not skipped and not problem and TEST_FOLDERS & set(PurePosixPath(file.path).parts[:-1]):
+        skipped = "lies in a folder of tests: give that folder as the path to read it"
+    if not skipped and not problem:
+        data, skipped, problem = read_file(file)
+    if skipped or problem:
+        raise NotOne(problem or skipped, bad=bool(problem))
+    return read_postmortems(data, file.path)
 
 
 def read_postmortems(data: bytes, path: str) -> list[PostMortem]:
@@ -116,11 +130,11 @@ def _severity(written: Written, said: list[str]) -> tuple[str, str]:
     words = next((line for line in lines if line and not is_placeholder(line)), "")
     if not words:
         said.append("no severity is written: medium")
-        return Severity.MEDIUM, ""
+        return NO_SEVERITY, ""
     known = severity_of(words)
     if known is None:
         said.append(f"severity {words[:60]!r} is none that is known: medium")
-    return known or Severity.MEDIUM, words
+    return known or NO_SEVERITY, words
 
 
 def _category(written: Written, title: str, said: list[str]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from pitfalls.models import Severity
 from transfer.adr.inline import plain
 
 # Of a label the first that fits counts: "Time to resolve" is a fact, not the resolution.
@@ -31,11 +30,12 @@ LONGEST_LABEL = 60
 TELLING = frozenset({"signal", "impact", "cause", "resolution", "timeline", "prevention"})
 NARRATIVE = ("summary", "context", "timeline")
 
+# The values of a pitfall's severity: read without a database.
 _SEVERITIES = (
-    (Severity.CRITICAL, r"critical|catastrophic|blocker|sev[ -]?[01]|p[01]|s[01]|emergency|严重|致命"),
-    (Severity.HIGH, r"high|major|severe|serious|sev[ -]?2|p2|s2|高"),
-    (Severity.MEDIUM, r"medium|moderate|sev[ -]?3|p3|s3|normal|中"),
-    (Severity.LOW, r"low|minor|trivial|informational|info|sev[ -]?[45]|p[45]|s[45]|低"),
+    ("critical", r"critical|catastrophic|blocker|sev[ -]?[01]|p[01]|s[01]|emergency|严重|致命"),
+    ("high", r"high|major|severe|serious|sev[ -]?2|p2|s2|高"),
+    ("medium", r"medium|moderate|sev[ -]?3|p3|s3|normal|中"),
+    ("low", r"low|minor|trivial|informational|info|sev[ -]?[45]|p[45]|s[45]|低"),
 )
 _CATEGORIES = (
     ("dns", r"dns|route ?53|nameservers?|resolver"),
@@ -60,7 +60,7 @@ _CATEGORIES = (
     ("capacity", r"memory|oom\w*|cpu|scal(e|ing)|quotas?|capacity|throttl\w+|overload\w*"),
 )
 _CATEGORY_PATTERNS = [(name, re.compile(rf"(?<!\w)(?:{pattern})(?!\w)")) for name, pattern in _CATEGORIES]
-NO_CATEGORY = "incident"
+NO_CATEGORY, NO_SEVERITY = "incident", "medium"
 TITLE_WEIGHT = 4
 
 
@@ -92,7 +92,7 @@ def severity_of(written: str) -> str | None:
         for level, pattern in _SEVERITIES
         if (match := re.search(rf"(?<![\w.])(?:{pattern})(?![\w.])", words))
     ]
-    return str(min(found)[1]) if found else None
+    return min(found)[1] if found else None
 
 
 def category_in(title: str, text: str) -> str:
