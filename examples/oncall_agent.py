@@ -26,10 +26,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from oncall_checks import CHECKS, Targets, make
+from oncall_checks import CHECKS, Targets, can_make, make
 
 VERSION = "1.0"
-TOP, BUDGET = 5, 600
+TOP, BUDGET = 5, 800
 TRIES = 4
 MOST_CHECKS = 6
 RULES = (
@@ -92,15 +92,13 @@ class Recalled:
 class Plan:
     """Checks in order, each with its reason; `done_then` are commands of people, for a person to judge."""
 
+    targets: Targets
     steps: list[tuple[str, str]] = field(default_factory=list)
     done_then: list[str] = field(default_factory=list)
 
     def add(self, check: str, because: str) -> None:
-        if (
-            check in CHECKS
-            and check not in [step for step, _ in self.steps]
-            and len(self.steps) < MOST_CHECKS
-        ):
+        planned = check in [step for step, _because in self.steps]
+        if not planned and len(self.steps) < MOST_CHECKS and can_make(check, self.targets):
             self.steps.append((check, because))
 
 
@@ -154,7 +152,7 @@ class OncallAgent:
 
     def plan(self, trigger: dict[str, Any], recalled: Recalled) -> Plan:
         """What found trouble in a similar run comes first, then what the rules say of the alert's words."""
-        plan = Plan()
+        plan = Plan(self.targets)
         for item in recalled.incidents[:3]:
             run_id = item["run"] or (item["node_id"] if item["kind"] == "run" else None)
             if run_id is None:
@@ -204,7 +202,7 @@ def conclude(
         "done_then": plan.done_then,
         "avoid": [item["node_id"] for item in recalled.pitfalls],
     }
-    said = " ".join(texts_of(trigger)[:2])
+    said = "\n\n".join(texts_of(trigger)[:2])
     return {
         "status": "succeeded",
         "outcome": outcome,

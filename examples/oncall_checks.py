@@ -98,8 +98,6 @@ def tcp_connect(targets: Targets) -> dict[str, Any]:
 
 def tls_certificate(targets: Targets) -> dict[str, Any]:
     """The days that the certificate is still good for; a name that does not match raises (an SSLError is an OSError)."""
-    if not targets.is_https:
-        return {"ok": True, "host": targets.host, "note": "served without TLS: there is no certificate"}
     context = ssl.create_default_context()
     with (
         socket.create_connection((targets.host, targets.port), TIMEOUT) as plain,
@@ -119,8 +117,7 @@ def disk_space(_targets: Targets) -> dict[str, Any]:
 
 def read_log(targets: Targets) -> dict[str, Any]:
     """Lines of trouble in the last 256 KiB of the log."""
-    if targets.log is None:
-        raise FileNotFoundError("no log file was named (--log)")
+    assert targets.log is not None
     with targets.log.open("rb") as stream:
         stream.seek(max(0, stream.seek(0, 2) - LOG_TAIL))
         lines = stream.read().decode("utf-8", "replace").splitlines()
@@ -149,6 +146,13 @@ CHECKS: dict[str, Callable[[Targets], dict[str, Any]]] = {
     "read_log": read_log,
     **{name: _command(name) for name in COMMANDS},
 }
+
+
+def can_make(name: str, targets: Targets) -> bool:
+    """A check without its target says nothing: no log was named, or nothing is served with TLS."""
+    if name == "read_log":
+        return targets.log is not None
+    return name in CHECKS and (name != "tls_certificate" or targets.is_https)
 
 
 def make(name: str, targets: Targets) -> dict[str, Any]:

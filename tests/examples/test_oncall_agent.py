@@ -86,7 +86,8 @@ def test_each_trigger_becomes_a_run_and_the_next_similar_one_finds_it(
         assert run.outcome["plan"][0]["because"]
         assert Memory.objects.get(source_run_fk=run).summary.startswith(run.trigger_payload["alert"])
     names = {alert: [call["name"] for call in run.tool_calls] for alert, run in runs.items()}
-    assert "tls_certificate" in names["Certificates do not match"]
+    assert "tls_certificate" not in names["Certificates do not match"]  # nothing here is served with TLS
+    assert "dns_lookup" in names["Certificates do not match"]
     assert "disk_space" in names["Nodes are out of disk space"]
     assert "dns_lookup" in names["DNS records were deleted"]
     logs = runs["Logs are no longer received"]
@@ -112,7 +113,7 @@ def test_each_trigger_becomes_a_run_and_the_next_similar_one_finds_it(
     assert len(later.outcome["similar"]) <= 5
     assert later.outcome["similar"][0] == logs.node_id
     assert {"check": "read_log", "because": f"found trouble in {logs.node_id}"} in later.outcome["plan"]
-    assert 0 < later.token_cost <= 600
+    assert 0 < later.token_cost <= 800
     assert logs.node_id in done.stdout
 
 
@@ -143,12 +144,16 @@ def test_no_word_of_an_alert_becomes_a_host_a_path_or_a_command(live_server, pro
     said = json.dumps(done["calls"])
     assert all(word not in said for word in ("evil", "shadow", "rm -rf"))
     assert {call["name"] for call in done["calls"]} <= set(CHECKS)
-    assert next(call for call in done["calls"] if call["name"] == "read_log")["error"].startswith(
-        "FileNotFoundError"
-    )
+    assert "read_log" not in {call["name"] for call in done["calls"]}  # its operator named no log
 
 
-def test_a_check_that_cannot_look_is_trouble_with_its_error():
+def test_a_certificate_that_cannot_be_read_is_trouble(live_server):
+    call = make("tls_certificate", Targets(live_server.url.replace("http:", "https:")))
+    assert "SSL" in call["error"]
+
+
+def test_a_check_that_cannot_look_is_trouble_with_its_error(tmp_path):
+    assert make("read_log", Targets("http://x", tmp_path / "gone"))["error"].startswith("FileNotFoundError")
     call = make("tcp_connect", Targets("http://127.0.0.1:9"))
     assert call["error"].startswith("ConnectionRefusedError")
     assert is_trouble(call)
@@ -159,10 +164,18 @@ def test_a_check_that_cannot_look_is_trouble_with_its_error():
 def test_a_conclusion_calls_a_person_where_there_is_trouble():
     recalled = Recalled([{"node_id": "mem_1", "run": "run_1", "relevance": 0.5}], [], "", 80)
     fine = conclude(
-        {"alert": "x"}, recalled, Plan([("load", "")]), [{"name": "load", "result": {"ok": True}}]
+        {"alert": "x"},
+        recalled,
+        Plan(Targets("http://x"), [("load", "")]),
+        [{"name": "load", "result": {"ok": True}}],
     )
     assert (fine["escalated_to_human"], fine["confidence"]) == (False, 0.5)
-    bad = conclude({"alert": "x"}, recalled, Plan([("load", "")]), [{"name": "load", "error": "gone"}])
+    bad = conclude(
+        {"alert": "x"},
+        recalled,
+        Plan(Targets("http://x"), [("load", "")]),
+        [{"name": "load", "error": "gone"}],
+    )
     assert bad["escalated_to_human"]
     assert "trouble in load" in bad["summary"]
     assert texts_of({"a": ["x", {"b": "y"}], "n": 1}) == ["x", "y"]

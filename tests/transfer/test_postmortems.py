@@ -155,6 +155,8 @@ def test_yaml_keeps_every_value_as_it_is_written(folder, project):
     assert (pitfall.severity, pitfall.title, pitfall.tags) == (
         "critical", "Queue lost its messages", ["post-mortem", "queue", "broker"],
     )  # fmt: skip
+    assert pitfall.description.startswith("## Trigger\n\nA broker restarted.")
+    assert "## Details\n\n- Incident id: 2024-queue\n\n- Date: 2024-05-06" in pitfall.description
     assert "scope: all orders of one hour" in pitfall.description
     assert re.search(r"- counts:\n\s+- 3\n\s+- 4", pitfall.description)
     assert pitfall.how_to_avoid == "Declare queues durable."

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import yaml
 
 from transfer.adr.inline import is_placeholder
 from transfer.postmortems.records import NotOne, Part, Written
-from transfer.postmortems.vocabulary import TELLING, normal, role_of
+from transfer.postmortems.vocabulary import NARRATIVE, TELLING, normal, role_of
 
 TITLES = ("title", "name", "headline")
 IDENTITIES = ("incident id", "id", "slug", "postmortem id")
@@ -82,21 +83,39 @@ def _by_name(document: dict[Any, Any], names: tuple[str, ...]) -> Any:
 def _written(document: dict[Any, Any]) -> Written:
     title, identity = _by_name(document, TITLES), _by_name(document, IDENTITIES)
     tags = _by_name(document, TAGS)
-    parts = []
+    told: list[Part] = []
+    facts: list[Part] = []
     for key, value in document.items():
         if normal(str(key)) in TITLES and isinstance(value, str):
             continue
         text = "\n".join(_lines(value)).strip("\n")
-        if text.strip():
-            label = str(key).replace("_", " ").strip()
-            label = label[:1].upper() + label[1:]
-            parts.append(Part(role_of(str(key)) or "other", label, text, f"## {label}\n\n{text}"))
+        if not text.strip():
+            continue
+        label, role = _label(str(key)), role_of(str(key)) or "other"
+        if role in TELLING or role in NARRATIVE:
+            told.append(Part(role, label, text, f"## {label}\n\n{text}"))
+        else:
+            facts.append(Part(role, label, text, _fact(label, text)))
+    if facts:
+        facts[0] = replace(facts[0], verbatim=f"## Details\n\n{facts[0].verbatim}")
     return Written(
         title=" ".join(str(title or identity).split()),
-        parts=parts,
+        parts=[*told, *facts],  # what it was comes before what it is filed under
         identity=str(identity).strip() if isinstance(identity, str) else "",
         tags=[str(tag) for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else [],
     )
+
+
+def _label(key: str) -> str:
+    label = key.replace("_", " ").strip()
+    return label[:1].upper() + label[1:]
+
+
+def _fact(label: str, text: str) -> str:
+    """An item of a list; what has lines of its own stands below it."""
+    if "\n" not in text and not text.startswith("- "):
+        return f"- {label}: {text}"
+    return f"- {label}:\n" + "\n".join(f"  {line}" for line in text.split("\n"))
 
 
 def _lines(value: Any, depth: int = 0) -> Iterator[str]:
