@@ -19,6 +19,7 @@ bind = f"{settings.HOST}:{settings.PORT}"
 worker_class = "gthread"
 workers = settings.WEB_PROCESSES
 threads = settings.WEB_THREADS
+limit_request_line = 8190  # a question of the Recall page stands in its address
 keepalive = 30
 timeout = 120
 graceful_timeout = 12  # the worker thread finishes its batch within eight seconds

@@ -49,7 +49,10 @@ NAV: tuple[tuple[tuple[Any, str, str, str], ...], ...] = (
         (gettext_lazy("Sessions"), "work_sessions:list", "s", "session"),
         (gettext_lazy("Runs"), "runs:list", "r", "run"),
     ),
-    ((gettext_lazy("Graph"), "graph:neighbourhood", "g", ""),),
+    (
+        (gettext_lazy("Graph"), "graph:neighbourhood", "g", ""),
+        (gettext_lazy("Recall"), "recall:page", "c", ""),
+    ),
     ((gettext_lazy("Project"), "projects:settings", "t", ""),),
 )
 

@@ -26,6 +26,7 @@ urlpatterns = [
         for app in ("records", "decisions", "patterns", "pitfalls", "work_sessions", "runs", "graph")
     ],
     path("", include("desk.search.urls")),
+    path("", include("desk.context_pack.urls")),
     path("", include("agent_api.urls")),
     path("health/", include("desk.health.urls")),
     path("healthz", views.healthz, name="healthz"),

@@ -66,6 +66,16 @@ def similar_command(address: str, node_id: str) -> str:
     )
 
 
+def context_command(address: str, body: dict[str, Any]) -> str:
+    """curl that asks for a context pack."""
+    return (
+        f"curl -sS {address}/api/v1/context \\\n"
+        f' -H "Authorization: Bearer ${TOKEN_VARIABLE}" \\\n'
+        ' -H "Content-Type: application/json" \\\n'
+        f" -d {shlex.quote(json.dumps(body, ensure_ascii=False, indent=1))}"
+    )
+
+
 def export_command(token: str) -> str:
     return f"export {TOKEN_VARIABLE}={token}"
 

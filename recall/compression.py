@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from recall.tokens import count_tokens
-from recall.units import LONGEST_READ, PassageScore, Unit, begins_line, units_of
+from recall.units import LONGEST_READ, PassageScore, Unit, begins_item, begins_line, units_of
 
 WORDS_WEIGHT, MEANING_WEIGHT, PLACE_WEIGHT = 1.0, 1.0, 0.15
 NEIGHBOUR_SHARE = 0.25  # of the better neighbour's value: an answer stands beside what was asked
@@ -104,7 +104,7 @@ class CutText:
         gaps = 2 - (at - 1 in self._taken) - (at + 1 in self._taken)
         headed = unit.heading and unit.section not in self._headed
         breaks = self.text.count("\n", unit.start, unit.end) + self.text.count("\r", unit.start, unit.end)
-        lines = breaks + 3 if unit.is_code else 1
+        lines = (breaks + 3 if unit.is_code else 1) + bool(headed)
         heading = _heading_cost(unit.heading) if headed else 0
         return self._counted[at] + gaps + lines * self._line_cost + heading
 
@@ -128,7 +128,9 @@ class CutText:
                 lines.append(self.text[unit.start : unit.end])
             else:
                 piece = _SPACES.sub(" ", self.text[unit.start : unit.end])
-                if ended or new or before is None or begins_line(self.text, self.units[before], unit):
+                if head and begins_item(piece):
+                    lines += [gap + head, piece]
+                elif ended or new or before is None or begins_line(self.text, self.units[before], unit):
                     lines.append(gap + head + piece)
                 else:
                     lines[-1] += f" {gap}{piece}"

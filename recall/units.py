@@ -68,6 +68,11 @@ def units_of(text: str, passages: Sequence[PassageScore] = (), read: int = LONGE
     return units
 
 
+def begins_item(piece: str) -> bool:
+    """Whether a list item or table row begins with it."""
+    return bool(_BEGINS_ITEM.match(piece))
+
+
 def begins_line(text: str, before: Unit, unit: Unit) -> bool:
     """Whether a paragraph, list item or table row begins with the unit."""
     between = text[before.end : unit.start]

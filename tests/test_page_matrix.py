@@ -35,6 +35,7 @@ PAGES: dict[str, tuple[Capability, set[str]]] = {
     "desk:hide_first_run": (READ, POST),
     "search": (READ, GET),
     "search_complete": (READ, GET),
+    "recall:page": (READ, GET),
     "projects:settings": (READ, GET),
     "projects:rename": (MANAGE, POST),
     "projects:change_policy": (MANAGE, POST),

@@ -18,7 +18,7 @@ from records.models import Relation, ReviewState
 
 # So many times k are looked at, since some are hidden, duplicates or too little to do with the text.
 SPARE, LEAST_LOOKED_AT, MOST_LOOKED_AT = 3, 15, 100
-LEAST_RELEVANCE = 0.15
+LEAST_RELEVANCE = 0.2
 AT_HAND = 5  # of the best patterns and pitfalls, whose categories are at hand
 AT_HAND_RELEVANCE = 0.35
 CHAIN = 3  # steps from a superseded decision to the one that holds

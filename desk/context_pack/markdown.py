@@ -64,7 +64,8 @@ def section_line(section: str) -> str:
 def head_of(asked: Asked, one: Candidate) -> str:
     """Two lines: what it is called, and what an agent needs to weigh it."""
     record = one.record
-    title = line_of(record.heading) or "untitled"
+    # A run memory has no title: its heading is the beginning of the very text that follows.
+    title = "" if one.kind.name == "memory" else line_of(record.heading) or "untitled"
     facts = [
         *_facts(one),
         record.review_state,
@@ -72,7 +73,7 @@ def head_of(asked: Asked, one: Candidate) -> str:
         _source(record),
         _age(asked, one),
     ]
-    return f"### {one.node_id} {title}\n{', '.join(filter(None, facts))}"
+    return f"{' '.join(filter(None, ['###', one.node_id, title]))}\n{', '.join(filter(None, facts))}"
 
 
 def tail_of(one: Candidate) -> str:

@@ -7,15 +7,16 @@ from collections.abc import Collection, Iterable
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, NamedTuple
 
-from django.db.models import F, Window
+from django.db.models import Count, F, Window
 from django.db.models.functions import RowNumber
+from django.utils import timezone
 
 from decisions.models import Decision, Outcome
 from patterns.models import Pattern
 from pitfalls.models import Pitfall
 from projects.models import Project
 from records.kinds import Kind, kind_named
-from records.models import Link, Relation, ReviewState
+from records.models import Link, Read, Relation, ReviewState
 from runs.models import Memory, Run
 from work_sessions.models import WorkSession
 
@@ -113,6 +114,15 @@ def memories_of_runs(project: Project, run_ids: Collection[str]) -> dict[str, Me
 def runs_named(project: Project, run_ids: Collection[str]) -> dict[str, Run]:
     """The active runs of these ids."""
     return {run.pk: run for run in active_records(project, kind_named("run"), run_ids)}
+
+
+def served_this_week(node_ids: Collection[str]) -> dict[str, int]:
+    """How often each of the records was told to agents in the last seven days, by any door; once at least."""
+    since = timezone.now() - timedelta(days=7)
+    rows = (
+        Read.objects.filter(node_id__in=list(node_ids), read_at__gte=since).order_by().values_list("node_id")
+    )
+    return dict(rows.annotate(times=Count("id")))
 
 
 def session_named(project: Project, session_id: str) -> WorkSession | None:

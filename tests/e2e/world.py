@@ -116,6 +116,7 @@ def filled(project: Project, curator: Actor, agent: Actor, member: User) -> dict
         },
         "fields": {
             "work_sessions:by_session_id": {"id": "ses-8841"}, "graph:neighbourhood": {"node": decision.node_id},
+            "recall:page": {"text": "Cache the totals of orders in Redis"},
         },
         "hidden": hidden, "archived": old,
     }  # fmt: skip
