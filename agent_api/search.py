@@ -18,12 +18,15 @@ from agent_api.serializers import SimilarItemSerializer
 from agent_api.views import DoorView
 from decisions.api import briefs_of_successors
 from decisions.models import Decision
+from projects.queries import recalling_reviewed_only
 from recall.search import LARGEST_LIMIT, SearchHit, search
+from records.hygiene.kept import findings_of
 from records.kinds import kind_of
 from records.query_language import LONGEST_QUERY, parse
 from records.reads import note_reads
 
 DEFAULT_LIMIT = 20
+REVIEWED_ONLY = _("By the project's policy only what a person approved is recalled.")
 MODES = {"hybrid": (True, True), "words": (True, False), "meaning": (False, True)}
 
 
@@ -110,8 +113,10 @@ class SearchView(DoorView):
         asked = form.cleaned_data
         query = parse(asked["q"])
         words, meaning = MODES[asked["mode"] or "hybrid"]
+        project_ids = project_ids_of(self.actor, asked["project"])
+        reviewed_only = recalling_reviewed_only(project_ids)
         found = search(
-            project_ids_of(self.actor, asked["project"]), query, limit=asked["limit"] or DEFAULT_LIMIT, words=words, meaning=meaning
+            project_ids, query, limit=asked["limit"] or DEFAULT_LIMIT, words=words, meaning=meaning, reviewed_only=reviewed_only
         )  # fmt: skip
         if found.problems:
             raise InvalidQuery({"q": found.problems})
@@ -120,8 +125,10 @@ class SearchView(DoorView):
         context = {
             "hits": {hit.record.node_id: hit for hit in found.hits},
             "successors": briefs_of_successors([one for one in records if isinstance(one, Decision)]),
+            "findings": findings_of(record.node_id for record in records),
         }
-        answer = {"q": asked["q"], "results": records, "more": found.more, "notes": found.notes}
+        notes = [*found.notes, *([str(REVIEWED_ONLY)] if reviewed_only else [])]
+        answer = {"q": asked["q"], "results": records, "more": found.more, "notes": notes}
         return Response(SearchSerializer(answer, context=context).data)
 
 

@@ -12,9 +12,9 @@ from rest_framework import serializers
 
 from graph.store import Node, Relation
 from projects.models import Project, Scope
-from records.actor import Actor, Channel
-from records.api.fields import KeptJson
-from records.api.serializers import BriefSerializer
+from records.actor import Actor, Channel, SourceKind
+from records.api.fields import KeptJson, in_utc
+from records.api.serializers import BriefSerializer, age_in_days
 from records.kinds import kind_of
 from records.models import Record, ReviewState, Revision
 
@@ -78,12 +78,18 @@ class SimilarItemSerializer(BriefSerializer):
         help_text=_("The first 500 characters of what follows the title.")
     )
     superseded_by = serializers.SerializerMethodField(help_text=_("Of a superseded decision."))
+    findings = serializers.SerializerMethodField(help_text=_("What to be wary of in its text, by code."))
 
     def get_score(self, record: Record) -> float:
         return round(self.context["scores"][record.node_id], 4)
 
     def get_summary(self, record: Record) -> str:
         return kind_of(record).summary_of(record)[:500]
+
+    @extend_schema_field(serializers.ListField(child=serializers.CharField()))
+    def get_findings(self, record: Record) -> list[str]:
+        found = self.context["findings"].get(record.node_id, ())
+        return list(dict.fromkeys(finding.code for finding in found))
 
     @extend_schema_field(BriefSerializer(many=True))
     def get_superseded_by(self, record: Record) -> list[dict[str, Any]]:
@@ -107,7 +113,34 @@ class NodeSerializer(serializers.Serializer[Any]):
     active = serializers.BooleanField(read_only=True)
     degree = serializers.IntegerField(read_only=True, help_text=_("Its neighbours within the filters."))
     hop = serializers.IntegerField(read_only=True, help_text=_("Steps from the record asked about."))
+    trust = serializers.SerializerMethodField(help_text=_("0 to 1, from where it came."))
+    source_kind = serializers.SerializerMethodField()
+    source_name = serializers.SerializerMethodField()
+    created_at = serializers.SerializerMethodField()
+    age_days = serializers.SerializerMethodField()
     url = serializers.SerializerMethodField()
+
+    def _record(self, node: Node) -> Any:
+        """None of one that was deleted since the graph saw it."""
+        return self.context["records"].get(node.id)
+
+    def get_trust(self, node: Node) -> float | None:
+        return getattr(self._record(node), "trust", None)
+
+    @extend_schema_field(serializers.ChoiceField(choices=SourceKind.choices, allow_null=True))
+    def get_source_kind(self, node: Node) -> str | None:
+        return getattr(self._record(node), "source_kind", None)
+
+    def get_source_name(self, node: Node) -> str | None:
+        return getattr(self._record(node), "source_name", None)
+
+    @extend_schema_field(serializers.DateTimeField(allow_null=True))
+    def get_created_at(self, node: Node) -> str | None:
+        return in_utc(getattr(self._record(node), "created_at", None))
+
+    def get_age_days(self, node: Node) -> int | None:
+        record = self._record(node)
+        return None if record is None else age_in_days(record)
 
     def get_url(self, node: Node) -> str:
         return settings.SITE_URL + reverse("records:node", args=[node.id])

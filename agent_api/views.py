@@ -42,13 +42,14 @@ from agent_api.serializers import (
 from decisions.api import briefs_of_successors
 from decisions.models import Decision
 from desk.counts import counts_by_kind
-from graph.queries import graph_store
+from graph.queries import graph_store, reviewed_part
 from graph.similar import similar_records
 from graph.store import NoSuchNode
 from projects.access import project_or_404
-from projects.queries import policy_of
+from projects.queries import policy_of, recalling_reviewed_only
 from records.api.viewsets import ActorView
-from records.queries import images_before, revisions_of, visible_record
+from records.hygiene.kept import findings_of
+from records.queries import images_before, records_by_node_id, revisions_of, visible_record
 
 
 class DoorView(Door, ActorView, APIView):  # type: ignore[misc]
@@ -124,13 +125,16 @@ class RecordsViewSet(ActorView, GenericViewSet[Any]):
     def similar(self, request: Request, node_id: str) -> Response:
         form = similar_form(request.query_params)
         record = self.get_object()
-        similar = similar_records(record, **form.options())
+        options = form.options()
+        options["reviewed_only"] |= self._reviewed_only(record)
+        similar = similar_records(record, **options)
         found = similar.found
         records = [one.record for one in found]
         self.read([one.node_id for one in records])
         context = {
             "scores": {one.record.node_id: one.score for one in found},
             "successors": briefs_of_successors([one for one in records if isinstance(one, Decision)]),
+            "findings": findings_of(one.node_id for one in records),
         }
         answer = {"node_id": record.node_id, "answered_by": similar.answered_by, "results": records}
         return Response(SimilarSerializer(answer, context=context).data)
@@ -150,8 +154,16 @@ class RecordsViewSet(ActorView, GenericViewSet[Any]):
             )
         except NoSuchNode as error:
             raise Http404 from error
-        self.read([node.id for node in hood.nodes])
-        return Response(NeighbourhoodSerializer(hood).data)
+        if self._reviewed_only(record):
+            hood = reviewed_part(hood)
+        node_ids = [node.id for node in hood.nodes]
+        self.read(node_ids)
+        records = records_by_node_id(node_ids, [record.project_id], brief=True)
+        return Response(NeighbourhoodSerializer(hood, context={"records": records}).data)
+
+    def _reviewed_only(self, record: Any) -> bool:
+        """The policy of the record's project."""
+        return record.project_id in recalling_reviewed_only([record.project_id])
 
     @action(detail=True)
     def history(self, request: Request, node_id: str) -> Response:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.conf import settings
@@ -13,11 +13,11 @@ from django.utils import timezone
 
 from graph.offers import offers_of
 from graph.relational import RelationalGraph
-from graph.store import GraphStore, Within
+from graph.store import GraphStore, Neighbourhood, Within
 from projects.models import Project
 from records.kinds import graph_kinds
 from records.leases import WORKER, Lease
-from records.models import ProjectionMark
+from records.models import ProjectionMark, ReviewState
 from records.paging import COUNT_EXACT_TO
 
 NEWEST = 40
@@ -26,6 +26,25 @@ _COUNTS = (
     f"SELECT (SELECT COUNT(*) FROM ({_ROWS.format('dead = 0 AND next_try_at IS NOT NULL')}) AS due),"
     f" (SELECT COUNT(*) FROM ({_ROWS.format('dead = 1')}) AS lost)"
 )
+
+
+def reviewed_part(hood: Neighbourhood) -> Neighbourhood:
+    """Of a neighbourhood what was approved, and the centre; what only an unreviewed one leads to is left out, too."""
+    vetted = {node.id for node in hood.nodes if node.review_state == ReviewState.APPROVED} | {hood.center}
+    edges = [edge for edge in hood.edges if edge.source in vetted and edge.target in vetted]
+    reached, frontier = {hood.center}, {hood.center}
+    while frontier:
+        beside = {end for edge in edges if frontier & {edge.source, edge.target} for end in edge[:2]}
+        frontier = beside - reached
+        reached |= frontier
+    nodes = [node for node in hood.nodes if node.id in reached]
+    return replace(
+        hood,
+        nodes=nodes,
+        edges=[edge for edge in edges if edge.source in reached and edge.target in reached],
+        total=len(nodes),
+        at_least=hood.at_least or hood.truncated,
+    )
 
 
 def graph_store() -> GraphStore:

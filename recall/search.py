@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from recall import fulltext
@@ -23,6 +24,7 @@ from recall.tokenise import Term, query_terms
 from recall.topk import Hit
 from recall.vectors import configured_encoder, passage_vectors, record_vectors
 from records.kinds import Kind, group_by_kind, kind_named
+from records.models import ReviewState
 from records.queries import records_by_node_id
 from records.query_language import Query
 
@@ -87,14 +89,18 @@ def search(
     limit: int = 20,
     words: bool = True,
     meaning: bool = True,
+    reviewed_only: Collection[int] = (),
 ) -> Found:
-    """The records of these projects that answer the query. A query with problems finds nothing and says why."""
+    """The records of these projects that answer the query. A query with problems finds nothing and says why.
+
+    Of the projects in `reviewed_only`, whose policy says so for agents, only what was approved.
+    """
     limit = max(1, min(limit, LARGEST_LIMIT))
     project_ids = sorted(set(project_ids))
     found = Found(problems=list(query.problems))
     if found.problems or not project_ids:
         return found
-    allowed = _Allowed(project_ids, query)
+    allowed = _Allowed(project_ids, query, reviewed_only)
     found.problems = allowed.problems
     if found.problems:
         return found
@@ -227,8 +233,9 @@ def _nearest(project_ids: list[int], vector: Any, count: int) -> dict[str, Hit]:
 class _Allowed:
     """Which records the filters of a query let through: each kind's own FilterSet, with its rule of what is active."""
 
-    def __init__(self, project_ids: list[int], query: Query) -> None:
+    def __init__(self, project_ids: list[int], query: Query, reviewed_only: Collection[int]) -> None:
         self.project_ids = project_ids
+        self.reviewed_only = sorted(set(reviewed_only) & set(project_ids))
         self._asked: dict[str, Any] = {}
         told: list[str] = []
         for kind in query.searched_kinds():
@@ -244,6 +251,9 @@ class _Allowed:
         rows = kind.model.objects.filter(project_id__in=self.project_ids)
         if keys is not None:
             rows = rows.filter(pk__in=keys)
+        if self.reviewed_only:
+            unvetted = Q(project_id__in=self.reviewed_only) & ~Q(review_state=ReviewState.APPROVED)
+            rows = rows.exclude(unvetted)
         only = self.project_ids[0] if len(self.project_ids) == 1 else None
         return kind.filterset(asked, queryset=rows, project_id=only)
 

@@ -65,7 +65,7 @@ def _reader(name: str, field: serializers.Field[Any, Any, Any, Any]) -> Callable
 class FindingSerializer(serializers.Serializer[Any]):
     """What in a text may not be meant for its reader."""
 
-    code = serializers.ChoiceField(choices=[(code, code) for code in CODES], read_only=True)
+    code = serializers.CharField(read_only=True, help_text=", ".join(CODES))
     field = serializers.CharField(read_only=True, help_text=_("Where it stands."))
     times = serializers.IntegerField(read_only=True)
     excerpt = serializers.CharField(

@@ -25,8 +25,8 @@ class _Sign:
     pattern: re.Pattern[str]
 
 
-# Between two words: white space, and the marks with which Markdown stresses or quotes.
-_S = r"[\s*_\"'`>#~(),:;.-]{1,8}"
+# Between two words: white space, the marks with which Markdown stresses or quotes, a tag of HTML on either side.
+_S = r"(?:</?[a-z]{1,10}>)?[\s*_\"'`>#~(),:;.-]{1,8}(?:</?[a-z]{1,10}>)?"
 
 
 def _words(text: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,10 +12,12 @@ from django.urls import reverse
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
+from records.hygiene.findings import LABELS, SENTENCES, FieldFinding
+from records.hygiene.kept import findings_of
 from records.kinds import kind_of, parse_node_id
 from records.links import links_of
 from records.models import ProjectionMark, Relation
-from records.pages.history import history_page
+from records.pages.history import Act, history_page
 from records.pages.rows import link_rows, row_of
 from records.queries import records_by_node_id
 from records.times import shown_time
@@ -48,7 +52,8 @@ def detail_context(request: HttpRequest, record: Any) -> dict[str, Any]:
         ],
         "revisions": acts,
         "older": older,
-        "provenance": provenance(request, record),
+        "provenance": provenance(request, record, acts),
+        "findings": [finding_row(record, finding) for finding in findings_of([node_id]).get(node_id, ())],
         "embedding_pending": mark is None or (mark[0] < mark[1] and not mark[2]),
         "reject_fields": [("state", "rejected")],
         "quarantine_fields": [("state", "quarantined")],
@@ -64,7 +69,29 @@ def _is_outward(links: list[Any], other: str, node_id: str) -> bool:
     )
 
 
-def provenance(request: HttpRequest, record: Any) -> list[tuple[str, str, str]]:
+@dataclass(frozen=True)
+class FindingRow:
+    """One finding in words: its name, what it means, where it stands, the first of them made visible."""
+
+    name: str
+    sentence: str
+    field: str
+    excerpt: str
+    times: int
+
+
+def finding_row(record: Any, finding: FieldFinding) -> FindingRow:
+    columns = {column.name: column for column in record._meta.concrete_fields}
+    return FindingRow(
+        str(LABELS.get(finding.code, finding.code)),
+        str(SENTENCES.get(finding.code, "")),
+        str(getattr(columns.get(finding.field), "verbose_name", finding.field)),
+        finding.excerpt,
+        finding.times,
+    )
+
+
+def provenance(request: HttpRequest, record: Any, acts: Sequence[Act] = ()) -> list[tuple[str, str, str]]:
     """(label, text, url or "") of where the memory came from and who vetted it."""
     facts = [
         (_("written by"), f"{record.source_name or _('unknown')} ({record.get_source_kind_display()})", "")
@@ -85,7 +112,7 @@ def provenance(request: HttpRequest, record: Any) -> list[tuple[str, str, str]]:
             )
         )
     if record.reviewed_at:
-        who = record.reviewed_by.get_username() if record.reviewed_by else _("a rule")
+        who = record.reviewed_by.get_username() if record.reviewed_by else _reviewer(acts)
         facts.append(
             (_("reviewed"), f"{record.get_review_state_display()}, {who}, {_date(record.reviewed_at)}", "")
         )
@@ -93,6 +120,11 @@ def provenance(request: HttpRequest, record: Any) -> list[tuple[str, str, str]]:
     facts.append((_("version"), str(record.version), ""))
     facts.append((_("written"), _date(record.created_at), ""))
     return facts
+
+
+def _reviewer(acts: Sequence[Act]) -> str:
+    """Who reviewed it last without an account: a policy, or an agent whose token may."""
+    return next((act.actor for act in acts if act.key in ("approve", "reject", "quarantine")), _("a rule"))
 
 
 def _date(when: Any) -> str:

@@ -24,6 +24,7 @@ QUIET_COLUMNS = {"reviewed_at", "reviewed_by_id", "worked_count", "failed_count"
 
 @dataclass
 class Act:
+    key: str
     verb: str
     actor: str
     channel: str
@@ -80,6 +81,7 @@ def history_page(node_id: str, before: int | None = None) -> tuple[list[Act], in
 
 def _act(revision: Revision, before: dict[str, Any] | None) -> Act:
     return Act(
+        key=revision.verb,
         verb=_verb(revision),
         actor=revision.actor_name,
         channel=revision.get_channel_display(),

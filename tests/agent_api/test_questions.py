@@ -101,7 +101,7 @@ def test_a_write_or_a_refusal_is_no_read(api, decision, elsewhere):
     assert noted() == []
 
 
-@pytest.mark.parametrize(("question", "most"), [("similar", 7), ("neighbourhood", 25), ("history", 5)])
+@pytest.mark.parametrize(("question", "most"), [("similar", 8), ("neighbourhood", 25), ("history", 5)])
 def test_questions_cost_few_queries(api, decision, like, outcome, question, most):
     api.get(f"/records/{decision.node_id}/{question}")
     with CaptureQueriesContext(connection) as captured:
