@@ -10,11 +10,16 @@ from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
 from projects.access import SCOPE_GIVES, Capability
-from projects.models import Scope
+from projects.models import AgentToken, Scope
 from records.actor import Actor
 
 if TYPE_CHECKING:
     from rest_framework.views import APIView  # which itself loads this module
+
+
+def scopes_give(token: AgentToken) -> set[Capability]:
+    """What the token may ask for, in its projects."""
+    return {SCOPE_GIVES[Scope(scope)] for scope in token.scopes if scope in Scope.values}
 
 
 class TokenScope(BasePermission):
@@ -29,6 +34,6 @@ class TokenScope(BasePermission):
         needed = getattr(view, "capability", None) or (
             Capability.READ if request.method in SAFE_METHODS else Capability.WRITE
         )
-        if needed not in {SCOPE_GIVES[Scope(scope)] for scope in actor.token.scopes if scope in Scope.values}:
+        if needed not in scopes_give(actor.token):
             raise PermissionDenied(_("This token lacks the scope: %s.") % needed)
         return True

@@ -121,7 +121,9 @@ class SearchView(DoorView):
         if found.problems:
             raise InvalidQuery({"q": found.problems})
         records = [hit.record for hit in found.hits]
-        note_reads([record.node_id for record in records], actor=self.actor, door="api.search")
+        note_reads(
+            [record.node_id for record in records], actor=self.actor, door=f"{self.actor.channel}.search"
+        )
         context = {
             "hits": {hit.record.node_id: hit for hit in found.hits},
             "successors": briefs_of_successors([one for one in records if isinstance(one, Decision)]),

@@ -7,6 +7,7 @@ from agent_api.cache import CacheView
 from agent_api.context import ContextView
 from agent_api.door import DoorRouter, through_door
 from agent_api.links import LinkViewSet
+from agent_api.mcp.view import mcp
 from agent_api.search import SearchView
 from decisions.api import DecisionOutcomesViewSet, DecisionViewSet, OutcomeViewSet
 from patterns.api import PatternViewSet
@@ -45,6 +46,7 @@ v1 = [
 
 urlpatterns = [
     path("api/v1/", include((v1, "api"))),
+    re_path(r"^mcp/?$", mcp, name="mcp"),
     re_path(r"^api(?:/|$)", views.not_found),
     re_path(r"^\.well-known/oauth-", views.no_oauth),
 ]

@@ -77,7 +77,7 @@ class ActorView:
 
     def read(self, node_ids: Sequence[str]) -> None:
         """Note that these records were answered to the agent."""
-        note_reads(node_ids, actor=self.actor, door=f"api.{self.basename}.{self.action}")  # type: ignore[attr-defined]
+        note_reads(node_ids, actor=self.actor, door=f"{self.actor.channel}.{self.basename}.{self.action}")  # type: ignore[attr-defined]
 
 
 class RecordViewSet(ActorView, GenericViewSet[Any]):
