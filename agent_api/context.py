@@ -208,7 +208,7 @@ class ContextView(DoorView):
                 as_of=today(),
             )
         )
-        note_reads(pack.served, actor=self.actor, door="api.context")
+        note_reads(pack.served, actor=self.actor, door=f"{self.actor.channel}.context")
         if asked["format"] == MARKDOWN_FORM:
             return HttpResponse(pack.markdown, content_type="text/markdown; charset=utf-8")
         return Response(answer_of(pack))

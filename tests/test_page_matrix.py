@@ -108,6 +108,7 @@ OUTSIDE: dict[str, tuple[tuple[int, int, int], tuple[int, int, int]]] = {
     "records:node": ((302, 302, 302), (302, 405, 405)),
     "healthz": ((200, 200, 200), (200, 200, 200)),
     "metrics": ((200, 200, 200), (405, 405, 405)),
+    "mcp": ((405, 405, 405), (415, 415, 415)),  # for agents with a token, and JSON
 }
 NAMELESS = {"admin/login/"}  # leads to login
 CAST = ("anonymous", "stranger", "viewer", "curator", "admin", "operator")

@@ -31,7 +31,7 @@ def input_schema_of(name: str) -> dict[str, Any]:
             properties[parameter["name"]] = _with_description(parameter)
             required += [parameter["name"]] if parameter.get("required") else []
     body = _body_of(operation)
-    properties |= body.get("properties", {})
+    properties |= {name: one for name, one in body.get("properties", {}).items() if name not in tool.hidden}
     required += body.get("required", [])
     about = {**ABOUT_A_CALL, **ABOUT_A_WRITE} if tool.is_write else ABOUT_A_CALL
     properties = {**about, **properties}

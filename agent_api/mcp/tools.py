@@ -36,7 +36,7 @@ NODE_ID = {"type": "string", "maxLength": 40, "description": "A record's name, s
 class Tool:
     """`operation`: (method, path) of the API's description, whose fields and parameters are the tool's arguments.
 
-    `only`: these parameters alone; `extra`: arguments that the
+    `only`: these parameters alone; `hidden`: fields that only the API has; `extra`: arguments that the
     description does not hold; `required`: beyond what the API requires; `is_repeatable`: a write that changes nothing the second time; `call` makes the API's call from the arguments.
     """
 
@@ -46,6 +46,7 @@ class Tool:
     operation: tuple[str, str]
     call: Callable[[Arguments], Call]
     only: tuple[str, ...] | None = None
+    hidden: tuple[str, ...] = ()
     extra: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     required: tuple[str, ...] = ()
     is_write: bool = True
@@ -136,6 +137,7 @@ TOOLS: tuple[Tool, ...] = (
         operation=("POST", "/context"),
         call=_posted("context"),
         is_write=False,
+        hidden=("format",),
     ),
     Tool(
         name="search_memory",

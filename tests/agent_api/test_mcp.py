@@ -103,7 +103,9 @@ def test_each_tool_is_listed_with_a_strict_schema(door):
 def test_a_tool_that_a_token_may_not_use_is_not_there(project):
     door = Door(make_token(project, ("read",), name="reader")[1])
     assert {tool["name"] for tool in door.result("tools/list")["tools"]} == READING
-    answer = door.send("tools/call", {"name": "record_decision", "arguments": {"title": "x", "decision": "y"}})
+    answer = door.send(
+        "tools/call", {"name": "record_decision", "arguments": {"title": "x", "decision": "y"}}
+    )
     assert answer.json()["error"]["code"] == -32602
     assert not Decision.objects.exists()
 
@@ -187,7 +189,10 @@ def test_recalled_text_is_framed_as_data_and_its_reading_noted(door, decision):
 
 def test_every_resource_can_be_read(door, decision, pattern, pitfall):
     listed = door.result("resources/list")["resources"]
-    assert {one["uri"] for one in listed} >= {"memory://shop/decisions/recent", "memory://shop/patterns/trusted"}
+    assert {one["uri"] for one in listed} >= {
+        "memory://shop/decisions/recent",
+        "memory://shop/patterns/trusted",
+    }
     for one in [*listed, {"uri": f"memory://shop/{decision.node_id}"}]:
         (content,) = door.result("resources/read", {"uri": one["uri"]})["contents"]
         assert content["uri"] == one["uri"]
@@ -318,7 +323,18 @@ JSON = st.recursive(
     tool=st.sampled_from([tool.name for tool in TOOLS]),
     arguments=st.dictionaries(
         st.sampled_from(
-            ["title", "decision", "node_id", "q", "session_id", "run_id", "worked", "tags", "idempotency_key", "context"]
+            [
+                "title",
+                "decision",
+                "node_id",
+                "q",
+                "session_id",
+                "run_id",
+                "worked",
+                "tags",
+                "idempotency_key",
+                "context",
+            ]
         )
         | st.text(max_size=8),
         JSON,
