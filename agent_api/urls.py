@@ -6,6 +6,7 @@ from agent_api import views
 from agent_api.cache import CacheView
 from agent_api.context import ContextView
 from agent_api.door import DoorRouter, through_door
+from agent_api.incidents import IncidentsView
 from agent_api.links import LinkViewSet
 from agent_api.mcp.view import mcp
 from agent_api.search import SearchView
@@ -32,6 +33,7 @@ v1 = [
     re_path(r"^context/?$", ContextView.as_view(), name="context"),
     re_path(r"^projects/(?P<slug>[^/]+)/?$", views.ProjectView.as_view(), name="project"),
     re_path(r"^cache/(?P<key>.+?)/?$", CacheView.as_view(), name="cache"),
+    re_path(r"^incidents/?$", IncidentsView.as_view(), name="incidents"),
     re_path(r"^search/?$", SearchView.as_view(), name="search"),
     re_path(
         r"^decisions/(?P<node_id>[^/]+)/outcomes/?$",

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from decisions.models import Decision, Outcome, Precision, Status
 from records.filters import AnyOfFilter, DayFilter, RecordFilterSet, WholeNumberFilter, within_days
 from records.paging import Sort
+from records.query_language import LONGEST_QUERY
 
 
 def decided_within(first: date | None, last: date | None) -> Q:
@@ -71,12 +72,21 @@ class OutcomeFilterSet(RecordFilterSet):
     decision = WholeNumberFilter(
         field_name="decision_id", label=_("Decision"), min_value=1, max_value=2**31 - 1
     )
+    about = django_filters.CharFilter(
+        method="filter_about", label=_("Of decisions about"), max_length=LONGEST_QUERY
+    )
     occurred_after = DayFilter(method="filter_after", label=_("From"))
     occurred_before = DayFilter(method="filter_before", label=_("Until"))
 
     class Meta:
         model = Outcome
         fields: list[str] = []
+
+    def filter_about(self, queryset: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
+        """Of active decisions that a list of decisions finds by these words."""
+        decisions = DecisionFilterSet(project_id=self.project_id)
+        found = decisions.filter_text(Decision.objects.active(), name, value)
+        return queryset.filter(decision_id__in=found.order_by().values("pk"))
 
     def filter_after(self, queryset: QuerySet[Any], name: str, value: date) -> QuerySet[Any]:
         return queryset.filter(within_days("occurred_at", value, None))

@@ -10,8 +10,11 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from django.db import connection
+from django.db.models import BooleanField, F, Func, QuerySet, Value
+from django.db.models.expressions import RawSQL
 
-from recall.tokenise import Term, search_text
+from recall.models import SearchText
+from recall.tokenise import Term, query_terms, search_text
 
 # InnoDB refuses a phrase of more than 128 (error 191); where so many stand together, the rest hardly tells.
 MOST_TOKENS_OF_A_PHRASE = 100
@@ -40,6 +43,24 @@ def matching(expression: str, project_ids: Collection[int], limit: int) -> list[
 def matching_among(expression: str, node_ids: Collection[str]) -> set[str]:
     """Those of the node ids whose texts match."""
     return set(_matching(expression, "node_id", node_ids, len(node_ids))) if node_ids else set()
+
+
+def texts_with(words: str, phrases: Sequence[str] = ()) -> QuerySet[SearchText] | None:
+    """The texts that have every word and phrase, as a subquery of a list; None where they are no words at all."""
+    terms = query_terms(words)
+    phrases = [phrase for phrase in phrases if query_terms(phrase)]
+    if not terms and not phrases:
+        return None
+    rows, expression = SearchText.objects.order_by(), all_of(terms, phrases)
+    if connection.vendor == "mysql":
+        return rows.filter(_Matches(F("words"), Value(expression)))
+    rowids = "SELECT rowid FROM search_texts_words WHERE search_texts_words MATCH %s"
+    return rows.filter(pk__in=RawSQL(rowids, [expression]))  # noqa: S611  (a parameter)
+
+
+class _Matches(Func):
+    template, arg_joiner = "MATCH (%(expressions)s IN BOOLEAN MODE)", ") AGAINST ("
+    output_field = BooleanField()
 
 
 def _matching(expression: str, column: str, values: Collection[Any], limit: int) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
 from typing import Any, ClassVar, NamedTuple
 
@@ -19,9 +20,12 @@ from django.utils.translation import gettext_lazy as _
 from database.columns import ExactCharField
 from records.actor import SourceKind
 from records.hygiene.findings import LABELS
-from records.models import HIDDEN_STATES, PRESENT, RecordFinding, RecordTag, ReviewState
+from records.kinds import Kind, all_kinds, parse_node_id
+from records.models import HIDDEN_STATES, PRESENT, Read, RecordFinding, RecordTag, ReviewState
 from records.paging import Sort, capped_count
+from records.query_language import LONGEST_QUERY, parse
 from records.validation import FIRST_YEAR, LAST_YEAR
+from records.word_index import texts_with
 
 NOT_FILTERS = {"cursor", "sort", "page_size", "project", "format", "show"}
 DAY_BOUNDS = [MinValueValidator(date(FIRST_YEAR, 1, 1)), MaxValueValidator(date(LAST_YEAR, 12, 31))]
@@ -97,7 +101,9 @@ class RecordFilterSet(django_filters.FilterSet):
     sorts: ClassVar[tuple[Sort, ...]] = ()
     text_columns: ClassVar[tuple[str, ...]] = ()
 
-    q = django_filters.CharFilter(method="filter_text", label=_("Title contains"), max_length=200)
+    q = django_filters.CharFilter(
+        method="filter_text", label=_("Words or a line of search"), max_length=LONGEST_QUERY
+    )
     review = AnyOfFilter(
         field_name="review_state",
         choices=ReviewState.choices,
@@ -115,6 +121,14 @@ class RecordFilterSet(django_filters.FilterSet):
         method="filter_findings",
         choices=[("any", _("any")), *((code, label) for code, label in LABELS.items())],
         label=_("Flagged for"),
+    )
+    # What no form draws: agents, the search line and the curation desk ask for them.
+    unchanged_for = WholeNumberFilter(
+        method="filter_unchanged", label=_("Unchanged for days"), min_value=1, max_value=36_500,
+        widget=forms.HiddenInput,
+    )  # fmt: skip
+    recalled = YesNoFilter(
+        method="filter_recalled", label=_("Ever told to an agent"), widget=forms.HiddenInput
     )
     show = django_filters.ChoiceFilter(
         method="filter_show",
@@ -134,9 +148,35 @@ class RecordFilterSet(django_filters.FilterSet):
         **options: Any,
     ) -> None:
         """`project_id` where all of the rows are of one project: an index then answers `tag`."""
+        data, self._said_of_q = self._taken_apart(data)
         super().__init__(data, queryset, **options)
         self.project_id = project_id
         self.unknown = sorted(set(data or {}) - set(self.filters) - NOT_FILTERS)
+
+    @classmethod
+    def _taken_apart(cls, data: Any) -> tuple[Any, list[str]]:
+        """`q` is a line of search: its filters become parameters beside it, and only the words stay in it."""
+        if not isinstance(data, QueryDict) or ":" not in data.get("q", ""):
+            return data, []
+        query = parse(data["q"])
+        kind = next(kind for kind in all_kinds() if kind.model is cls._meta.model)
+        asked = None if query.problems else query.parameters_for(kind)
+        if asked is None:
+            said = _t("%(kind)s have not all of these filters: %(line)s")
+            return data, query.problems or [said % {"kind": kind.label_plural, "line": data["q"][:200]}]
+        whole, problems = data.copy(), []
+        for name, values in asked.lists():
+            before = data.getlist(name)
+            several = isinstance(cls.base_filters[name], django_filters.MultipleChoiceFilter)
+            if before and not several and set(before) != set(values):
+                problems.append(_t("“%s” is asked for twice, with different values.") % name)
+            for value in values:
+                if value not in before:
+                    whole.appendlist(name, value)
+        whole["q"] = query.words_alone
+        if not whole["q"]:
+            del whole["q"]
+        return whole, problems
 
     def filter_queryset(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
         queryset = super().filter_queryset(queryset)
@@ -152,7 +192,26 @@ class RecordFilterSet(django_filters.FilterSet):
         return queryset.hidden() if value == "hidden" else queryset.active()
 
     def filter_text(self, queryset: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
-        for word in value.split():
+        """Words in the title, even parts of words; or, by the index of words, anywhere in the text."""
+        query = parse(value)
+        said = [*query.words.split(), *query.phrases]
+        queryset, found = self._in_title(queryset, said) if said else (queryset, Q())
+        texts = texts_with(query.words, query.phrases)
+        if texts is not None:
+            found |= Q(pk__in=self._keys_of(texts))
+        if query.ids:
+            keys = [key for kind, key in map(parse_node_id, query.ids) if kind.model is queryset.model]  # type: ignore[misc]
+            found |= Q(pk__in=keys)
+        for word in query.without:
+            queryset, in_title = self._in_title(queryset, [word])
+            texts = texts_with(word)
+            unwanted = in_title if texts is None else in_title | Q(pk__in=self._keys_of(texts))
+            queryset = queryset.exclude(unwanted)
+        return queryset.filter(found)
+
+    def _in_title(self, queryset: QuerySet[Any], words: Sequence[str]) -> tuple[QuerySet[Any], Q]:
+        every = Q()
+        for word in words:
             found = Q()
             for column in self.text_columns:
                 found |= Q(**{f"{column}__icontains": word})
@@ -160,8 +219,8 @@ class RecordFilterSet(django_filters.FilterSet):
                     # On MySQL such a column tells apart letters and capitals in every comparison, LIKE included.
                     queryset = queryset.alias(**{f"{column}_lower": Lower(column)})
                     found |= Q(**{f"{column}_lower__contains": word.lower()})
-            queryset = queryset.filter(found)
-        return queryset
+            every &= found
+        return queryset, every
 
     def filter_tag(self, queryset: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
         return self._named_by(queryset, RecordTag.objects.filter(tag=value))
@@ -174,20 +233,37 @@ class RecordFilterSet(django_filters.FilterSet):
 
     def _named_by(self, queryset: QuerySet[Any], nodes: QuerySet[Any]) -> QuerySet[Any]:
         """The rows that the node ids of another table name."""
-        from records.kinds import all_kinds
+        return queryset.filter(pk__in=self._keys_of(nodes))
 
-        kind = next(kind for kind in all_kinds() if kind.model is queryset.model)
-        nodes = nodes.filter(kind=kind.name)
+    def filter_unchanged(self, queryset: QuerySet[Any], name: str, value: int) -> QuerySet[Any]:
+        return queryset.filter(row_changed_at__lt=timezone.now() - timedelta(days=int(value)))
+
+    def filter_recalled(self, queryset: QuerySet[Any], name: str, value: bool) -> QuerySet[Any]:
+        reads = Read.objects.order_by().filter(node_id__startswith=f"{self._kind.prefix}_").distinct()
+        told = Q(pk__in=self._keys(reads))
+        return queryset.filter(told if value else ~told)
+
+    def _keys_of(self, nodes: QuerySet[Any]) -> QuerySet[Any]:
+        """The keys of rows that name this kind's records by `node_id`, within the project where it is one."""
+        named = nodes.filter(kind=self._kind.name)
         if self.project_id is not None:
-            nodes = nodes.filter(project_id=self.project_id)
-        key = Substr("node_id", len(kind.prefix) + 2)
-        keys = nodes.annotate(key=Cast(key, IntegerField()) if kind.integer_key else key).values("key")
-        return queryset.filter(pk__in=keys)
+            named = named.filter(project_id=self.project_id)
+        return self._keys(named)
+
+    def _keys(self, named: QuerySet[Any]) -> QuerySet[Any]:
+        key = Substr("node_id", len(self._kind.prefix) + 2)
+        return named.annotate(key=Cast(key, IntegerField()) if self._kind.integer_key else key).values("key")
+
+    @property
+    def _kind(self) -> Kind:
+        return next(kind for kind in all_kinds() if kind.model is self._meta.model)
 
     @property
     def problems(self) -> dict[str, list[str]]:
         """Every filter that cannot be applied, explained: a wrong one is never ignored."""
         problems = {name: [_t("There is no such filter.")] for name in self.unknown}
+        if self._said_of_q:
+            problems["q"] = self._said_of_q
         if self.form.errors:
             problems |= {
                 name: [str(message) for message in messages] for name, messages in self.form.errors.items()

@@ -56,6 +56,12 @@ class Query:
     def asks_for_words(self) -> bool:
         return bool(self.words or self.phrases or self.ids)
 
+    @property
+    def words_alone(self) -> str:
+        """The line without its filters."""
+        quoted = [f'"{phrase}"' for phrase in self.phrases]
+        return " ".join(filter(None, [self.words, *quoted, *self.ids, *(f"-{one}" for one in self.without)]))
+
     def searched_kinds(self) -> list[Kind]:
         """The kinds that have all of the filters; of those named by `kind:`, where it is."""
         return [kind for kind in all_kinds() if self.parameters_for(kind) is not None]

@@ -8,6 +8,9 @@ from typing import Any
 
 from django.utils import timezone
 
+from recall.search import search
+from records.errors import InvalidInput
+from records.query_language import Condition, Query
 from runs.kind import MEMORY, RUN
 from runs.models import CacheEntry, Memory, Run
 
@@ -58,6 +61,46 @@ def cache_entry(project_id: int, key: str) -> CacheEntry | None:
     """What is kept under a key, until it expires."""
     entries = CacheEntry.objects.filter(project_id=project_id, key=key, expires_at__gt=timezone.now())
     return entries.select_related("project").first()
+
+
+@dataclass(frozen=True)
+class Incident:
+    """A past run that is like a text: by its own trigger and outcome, or by a memory of it. `cosine` is None where
+    words alone found it; `run` is None for a memory that names none."""
+
+    run: Run | None
+    memory: Memory | None
+    score: float
+    cosine: float | None
+    why: tuple[str, ...]
+
+
+def incidents_like(
+    project_ids: Sequence[int], text: str, *, k: int = 5, agent: str = ""
+) -> tuple[list[Incident], list[str]]:
+    """The runs and run memories most like a text, each run once, best first; and notes on how they were looked for."""
+    kinds = [RUN.name, MEMORY.name]
+    conditions = [Condition("agent", f"agent:{agent}", (("agent", agent),))] if agent else []
+    query = Query(text=text, words=text, kinds=kinds, conditions=conditions)
+    found = search(project_ids, query, limit=2 * k)
+    if found.problems:
+        raise InvalidInput({"text": found.problems})
+    memories = [hit.record for hit in found.hits if isinstance(hit.record, Memory)]
+    runs = Run.objects.select_related("project").in_bulk(
+        {memory.source_run_fk_id for memory in memories} - {None}
+    )
+    incidents: list[Incident] = []
+    seen: set[str] = set()
+    for hit in found.hits:
+        memory = hit.record if isinstance(hit.record, Memory) else None
+        run = hit.record if memory is None else runs.get(memory.source_run_fk_id)
+        if run is not None and (run.project_id != hit.record.project_id or not run.is_active):
+            run = None
+        name = run.node_id if run is not None else hit.record.node_id
+        if name not in seen:
+            seen.add(name)
+            incidents.append(Incident(run, memory, hit.score, hit.cosine, hit.why))
+    return incidents[:k], found.notes
 
 
 @dataclass(frozen=True)

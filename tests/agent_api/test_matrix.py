@@ -116,6 +116,9 @@ ROUTES = {
         PUT=("write", {"value": 1}, 200),
         DELETE=("write", None, 200),
     ),
+    r"^incidents/?$": Route(
+        "/incidents", missing=422, POST=("read", {"text": "lag", "project": "shop"}, 200)
+    ),
     r"^search/?$": Route("/search?q=redis", **GET),
     r"^records/(?P<node_id>[^/]+)/history/?$": Route("/records/{decision}/history", **GET),
     r"^records/(?P<node_id>[^/]+)/similar/?$": Route("/records/{decision}/similar", **GET),

@@ -1,20 +1,23 @@
 """Every filter of every FilterSet; days in the reader's zone; what cannot be applied is explained."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from django.http import QueryDict
 from django.utils import timezone
 from django.utils.html import escape
 
-from decisions.actions import change_status, create_decision
+from decisions.actions import change_status, create_decision, record_outcome
 from decisions.filters import DecisionFilterSet, OutcomeFilterSet
 from decisions.models import Decision
 from patterns.actions import record_evidence
 from patterns.filters import PatternFilterSet
 from pitfalls.actions import meet_again
 from pitfalls.filters import PitfallFilterSet
+from recall.models import SearchText
+from recall.tokenise import search_text
 from records.models import RecordTag
+from records.reads import flush_reads, note_reads
 from records.sweep import sweep
 from records.verbs import archive, review
 from runs.filters import RunFilterSet
@@ -63,6 +66,7 @@ OWN_FILTERS = [
     ("pattern", "confidence_below=0.2", {"confidence": 0.19}),
     ("pitfall", "category=net", {"category": "net"}),
     ("pitfall", "severity=critical&severity=high", {"severity": "high"}),
+    ("session", "session_id=alpha", {"title": "alpha"}),
     ("session", "open=false", {"ended_at": at("2026-01-02T00:00:00")}),
     ("session", "started_after=2027-01-01", {"started_at": at("2027-01-01T00:00:00")}),
     ("session", "started_before=2020-01-01", {"started_at": at("2020-01-01T23:59:59")}),
@@ -76,7 +80,8 @@ OWN_FILTERS = [
     *[(kind, "q=needle", {"title": "A NEEDLE in it"}) for kind in LISTS],
 ]
 COVERED_APART = {
-    *((kind, name) for kind in LISTS for name in ("review", "source", "by", "session", "show", "findings")),
+    *((kind, name) for kind in LISTS for name in ("review", "source", "by", "session", "show", "findings", "recalled", "unchanged_for")),
+    ("outcome", "about"),
     ("decision", "outcome"), ("outcome", "decision"), ("pattern", "usage_min"), ("pattern", "usage_max"),
     ("pitfall", "met_min"), ("pitfall", "met_max"),
     ("run", "agent"),
@@ -413,3 +418,78 @@ def test_a_rejected_memory_asked_for_by_its_state_is_shown(as_curator, agent, cu
     assert "Wrong" in answer.content.decode()
     assert "Old and wrong" not in answer.content.decode()
     assert answer.context["hidden_count"] == 1
+
+
+@pytest.mark.parametrize("kind", LISTS)
+def test_what_nobody_was_told_and_what_nobody_touched(agent, project, kind, monkeypatch):
+    told, untold = make(kind, agent, project, "One"), make(kind, agent, project, "Two")
+    note_reads([told.node_id], actor=agent, door="api.test")
+    flush_reads()
+    assert found(kind, project, "recalled=true") == {told.pk}
+    assert found(kind, project, "recalled=false") == {untold.pk}
+    assert found(kind, project, "unchanged_for=1") == set()
+    later = timezone.now() + timedelta(days=40)
+    monkeypatch.setattr(timezone, "now", lambda: later)
+    assert found(kind, project, "unchanged_for=30") == {told.pk, untold.pk}
+    assert found(kind, project, "unchanged_for=50") == set()
+
+
+def test_outcomes_of_decisions_about_something(agent, project):
+    about, other = (make("decision", agent, project, title) for title in ("Cache in Redis", "Serve by Nginx"))
+    wanted = record_outcome(actor=agent, decision=about, type="outage")
+    record_outcome(actor=agent, decision=other, type="outage")
+    assert found("outcome", project, "about=redis") == {wanted.pk}
+    assert found("outcome", project, "about=redis&type=success") == set()
+    assert found("outcome", project, "about=postgres") == set()
+
+
+LINES = {
+    "redis status:accepted confidence:>0.5": None,
+    "cache status:rejected": set(),
+    "cache status:accepted tag:x": {"one"},
+    "cache": {"one", "two"},
+    '"in redis"': {"one"},
+    "cache -redis": {"two"},
+    "by:order-bot cache decided:2020-01-01": set(),
+    "kind:pattern cache": None,
+    "colour:red": None,
+}
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_q_is_a_line_of_search(agent, project, line):
+    kept = {
+        "one": make("decision", agent, project, "Cache in Redis", tags=["x"]).pk,
+        "two": make("decision", agent, project, "Cache in Valkey").pk,
+    }
+    make("decision", agent, project, "Serve by Nginx")
+    query = QueryDict(mutable=True)
+    query["q"] = line
+    filterset = FILTERSETS["decision"](query, Decision.objects.filter(project=project), project_id=project.pk)
+    wanted = LINES[line]
+    if wanted is None:
+        assert filterset.problems["q"]
+        assert not filterset.rows().exists()
+    else:
+        assert not filterset.problems
+        assert {row.pk for row in filterset.rows()} == {kept[name] for name in wanted}
+
+
+def test_q_finds_words_of_the_text_and_ids(agent, project):
+    inside = make("decision", agent, project, "Plain title")
+    other = make("decision", agent, project, "Another title")
+    SearchText.objects.create(
+        node_id=inside.node_id, kind="decision", project_id=project.pk, content_hash="x", words=search_text("jitter of retries")
+    )  # fmt: skip
+    assert found("decision", project, "q=jitter") == {inside.pk}
+    assert (
+        found("decision", project, "q=jitter+title") == set()
+    )  # the index has all of the text, title included
+    assert found("decision", project, "q=title+-jitter") == {other.pk}
+    assert found("decision", project, f"q={other.node_id}") == {other.pk}
+    assert found("decision", project, "q=%22of+retries%22") == {inside.pk}
+
+
+def test_a_filter_that_contradicts_the_line_is_told(project):
+    filterset = FILTERSETS["decision"](QueryDict("q=by:ada+x&by=bob"), Decision.objects.all())
+    assert filterset.problems["q"]
