@@ -104,6 +104,7 @@ def indexed(record) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.django_db(transaction=True)  # InnoDB's index of words holds what is committed
 class TestIncidents:
     @pytest.fixture
     def run(self, agent, project):

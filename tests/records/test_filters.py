@@ -475,6 +475,7 @@ def test_q_is_a_line_of_search(agent, project, line):
         assert {row.pk for row in filterset.rows()} == {kept[name] for name in wanted}
 
 
+@pytest.mark.django_db(transaction=True)  # InnoDB's index of words holds what is committed
 def test_q_finds_words_of_the_text_and_ids(agent, project):
     inside = make("decision", agent, project, "Plain title")
     other = make("decision", agent, project, "Another title")
