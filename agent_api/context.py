@@ -115,6 +115,7 @@ class ContextItemSerializer(serializers.Serializer[Any]):
     tokens = serializers.IntegerField(help_text=_("Of its part of the Markdown."))
     text = serializers.CharField(help_text=_("Its own words, … where some are left out."))
     whole = serializers.BooleanField(help_text=_("Nothing of its text is left out."))
+    rewritten = serializers.BooleanField(help_text=_("An LLM put it into these words."))
     told_with_it = serializers.ListField(
         child=serializers.CharField(),
         help_text=_("Outcomes, what it supersedes and contradicts, one a line."),
@@ -150,7 +151,9 @@ class ContextPackSerializer(serializers.Serializer[Any]):
     tokens = serializers.IntegerField(help_text=_("Of the whole Markdown; never more than the budget."))
     frame_tokens = serializers.IntegerField(help_text=_("Of its lines that are no item's."))
     tokenizer = serializers.CharField(help_text=_("What counted them."))
-    compressed_by = serializers.CharField()
+    compressed_by = serializers.CharField(
+        help_text=_("extractive; llm:<model>; or extractive, with what the LLM did instead of answering.")
+    )
     markdown = serializers.CharField(help_text=_("What to put before the agent."))
     items = ContextItemSerializer(many=True)
     left_out = LeftOutSerializer(many=True)

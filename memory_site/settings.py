@@ -33,6 +33,15 @@ if ENCODER != "onnx" and ENCODER.partition(":")[0] != "sentence-transformers":
     raise ImproperlyConfigured(
         f"ENCODER={ENCODER!r} must be onnx, sentence-transformers or sentence-transformers:<model>."
     )
+# An OpenAI-compatible endpoint that puts a context pack's shortened items into its own words; empty: none is asked.
+LLM_URL = env.address("LLM_URL", "") if env.text("LLM_URL").strip() else ""
+LLM_MODEL = env.text("LLM_MODEL").strip()
+LLM_API_KEY = env.text("LLM_API_KEY").strip()
+LLM_TIMEOUT = env.number("LLM_TIMEOUT", 10, least=1, most=100)  # seconds; gunicorn's own is 120
+if LLM_URL and not LLM_MODEL:
+    raise ImproperlyConfigured("LLM_URL is set: LLM_MODEL must name the model to ask.")
+if not LLM_API_KEY.isascii() or not LLM_API_KEY.isprintable():
+    raise ImproperlyConfigured("LLM_API_KEY holds a character that no HTTP header can carry.")
 HOST = env.text("HOST", "127.0.0.1")
 PORT = env.number("PORT", 8000, least=1, most=65535)
 SITE_URL = env.address("SITE_URL", f"http://127.0.0.1:{PORT}")

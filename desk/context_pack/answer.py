@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from desk.context_pack.candidates import LeftOut
-from desk.context_pack.pack import Pack, PackedItem
+from desk.context_pack.pack import Pack
+from desk.context_pack.pack_item import PackedItem
 from recall.tokens import TOKENIZER
 from records.api.serializers import page_of
 from records.kinds import kind_of
@@ -40,6 +41,7 @@ def _item(pack: Pack, item: PackedItem) -> dict[str, Any]:
         "tokens": item.tokens,
         "text": item.text,
         "whole": item.is_whole,
+        "rewritten": item.is_rewritten,
         "told_with_it": one.lines,
         "beside": list(dict.fromkeys(one.beside)),
         "run": None if one.run is None else one.run.node_id,

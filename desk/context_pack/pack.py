@@ -4,41 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 from desk.context_pack import markdown
 from desk.context_pack.asked import Asked
 from desk.context_pack.candidates import Candidate, Gathered, LeftOut, gather
 from desk.context_pack.choice import Choice, Chosen, Item
+from desk.context_pack.pack_item import PackedItem
+from desk.context_pack.rewriting import rewritten
 from desk.context_pack.worth import worth_of
 from projects.queries import policy_of
 from recall.compression import CutText
 from recall.tokens import count_tokens
 from recall.units import LONGEST_READ, PassageScore
 
-EXTRACTIVE = "extractive"
 LEAST_READ = 2_400  # characters of a record that are looked at, at least; as many as the budget has tokens
-
-
-@dataclass
-class PackedItem:
-    """One memory as it is told. `tokens` of its `markdown`; `text` is its own words in it, whole where `is_whole`."""
-
-    candidate: Candidate
-    score: float
-    head: str
-    text: str
-    tail: str
-    is_whole: bool
-    tokens: int = 0
-
-    @property
-    def markdown(self) -> str:
-        return markdown.block(self.head, self.text, self.tail)
-
-    @property
-    def record(self) -> Any:
-        return self.candidate.record
 
 
 @dataclass
@@ -74,8 +53,9 @@ def context_pack(asked: Asked) -> Pack:
     opening = markdown.opening(asked)
     chosen = _chosen(asked, gathered, asked.budget - count_tokens(opening) - markdown.fence_cost(asked))
     items = [_packed(item) for item in sorted(chosen.items, key=_place)]
+    compressed_by = rewritten(asked, items)
     left_out = sorted(gathered.left_out + chosen.left_out, key=lambda one: (-one.score, one.record.node_id))
-    return _rendered(asked, opening, items, left_out, EXTRACTIVE, notes + gathered.notes)
+    return _rendered(asked, opening, items, left_out, compressed_by, notes + gathered.notes)
 
 
 def _chosen(asked: Asked, gathered: Gathered, budget: int) -> Chosen:
@@ -114,7 +94,9 @@ def _item(asked: Asked, one: Candidate, passages: Callable[[Candidate], list[Pas
 
 def _packed(item: Item) -> PackedItem:
     head, tail = item.texts
-    return PackedItem(item.candidate, item.worth, head, item.cut.joined(), tail, item.cut.is_whole)
+    return PackedItem(
+        item.candidate, item.worth, head, item.cut.joined(), tail, item.cut.is_whole, item.cut.passages
+    )
 
 
 def _place(item: Item) -> tuple[int, float, str]:

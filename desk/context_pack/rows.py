@@ -9,7 +9,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from desk.context_pack.candidates import LeftOut
-from desk.context_pack.pack import Pack, PackedItem
+from desk.context_pack.pack import Pack
+from desk.context_pack.pack_item import PackedItem
 from desk.context_pack.queries import served_this_week
 from records.pages.rows import Row, row_of
 
