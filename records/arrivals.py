@@ -10,12 +10,16 @@ from django.db.models import Max
 from database.transactions import transactional
 from records import marks
 from records.actor import Actor
+from records.arriving import Written
 from records.guard import writing
 from records.hygiene import kept
+from records.hygiene.findings import SECRET
 from records.images import image_of
 from records.kinds import Kind
 from records.models import ProjectionMark, Record, Revision
 from records.verbs import _reload, _revision_fields, mirror_tags
+
+IDS_SAID = 50
 
 
 def taken_keys(kind: Kind, keys: Collection[Any]) -> set[Any]:
@@ -47,10 +51,33 @@ def bring_in(
     if tell is not None:
         write_history([tell(record) for record in records])
     mirror_tags([record for record in records if record.tags], new=True)
-    kept.keep(
-        records, {record.node_id: kept.look_at(record, past_the_door=True) for record in records}, new=True
-    )
+    found = {record.node_id: kept.look_at(record, past_the_door=True) for record in records}
+    kept.keep(records, found, new=True)
+    for record in records:
+        record.written = Written(findings=tuple(found[record.node_id]))
     return records
+
+
+def holding_secrets(records: Iterable[Any]) -> list[str]:
+    """Node ids of those brought in that hold what looks like a secret. They came whole and stay as they were."""
+    return [
+        record.node_id
+        for record in records
+        if record.written and any(finding.code == SECRET for finding in record.written.findings or ())
+    ]
+
+
+def said_of_secrets(node_ids: Collection[str]) -> list[str]:
+    """The lines of a report; none where nothing looks like a secret."""
+    if not node_ids:
+        return []
+    ids = sorted(node_ids)
+    more = f" and {len(ids) - IDS_SAID:,} more (search for findings:secret)" if len(ids) > IDS_SAID else ""
+    what = "record holds" if len(ids) == 1 else "records hold"
+    return [
+        f"{len(ids):,} {what} what looks like a secret, kept as it came: {', '.join(ids[:IDS_SAID])}{more}."
+        " Edit it out there, and revoke it where it is valid."
+    ]
 
 
 def first_revision(

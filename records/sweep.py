@@ -108,15 +108,19 @@ def take_in(kind: Kind, keys: list[Any]) -> list[Any]:
     marks.want([r for r in taken if r.node_id in known])
     marks.note_seen([record for record in records if record.pk not in taken_keys])
     mirror_tags(taken)
-    _keep_findings(taken)
+    look_again(taken)
     if taken:
         log.info("took in %d %s written by SQL", len(taken), kind.name)
     return taken
 
 
-def _keep_findings(records: list[Any]) -> None:
-    """No policy rules over these: they are marked for a person, secrets too, and stay as they were written."""
-    kept.keep(records, {record.node_id: kept.look_at(record, past_the_door=True) for record in records})
+@transactional
+def look_again(records: list[Any]) -> kept.Found:
+    """What is in their texts, secrets too, kept anew. No policy rules over these: they are marked for a person, and stay
+    as they were written."""
+    found = {record.node_id: kept.look_at(record, past_the_door=True) for record in records}
+    kept.keep(records, found)
+    return found
 
 
 def _is_in_history(
@@ -192,7 +196,7 @@ def look_at_unseen(kind: Kind, limit: int) -> int:
     records = list(records_by_node_id(node_ids).values())
     for record in records:
         ProjectionMark.objects.filter(node_id=record.node_id).update(text_hash=text_hash_of(record))
-    _keep_findings(records)
+    look_again(records)
     return len(records)
 
 

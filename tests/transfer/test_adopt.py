@@ -21,6 +21,7 @@ from records.models import ProjectionMark, RecordTag, Revision
 from tests.transfer.plain_world import START
 from transfer.adopt import source as source_module
 from transfer.adopt.adoption import Options, adopt
+from transfer.adopt.report import Report
 from transfer.adopt.source import Source, SourceProblem
 from transfer.adopt.writer import Writer
 from work_sessions.models import WorkSession
@@ -358,3 +359,9 @@ def test_the_command_prints_the_table_and_what_is_left_out_makes_it_fail(odd_sou
 def test_a_map_that_cannot_be_right_is_one_line(odd_source, pair):
     with pytest.raises(CommandError, match="--map"):
         call_command("adopt", mysql=odd_source.url, map=[pair], time_zone="UTC")
+
+
+def test_the_report_lists_what_looks_like_a_secret():
+    said = "\n".join(Report(secrets={"dec_7", "dec_12"}).as_text())
+    assert "2 records hold what looks like a secret, kept as it came: dec_12, dec_7." in said
+    assert "secret" not in "\n".join(Report().as_text())

@@ -17,7 +17,7 @@ from pitfalls.models import Encounter
 from projects.models import Project, User
 from records import verbs
 from records.kinds import all_kinds
-from records.models import Link, ProjectionMark, Read, RecordTag, Revision
+from records.models import Link, ProjectionMark, Read, RecordFinding, RecordTag, Revision
 from records.sweep import sweep
 from runs.models import Memory, PayloadValue
 from tests.transfer.test_backup import fill
@@ -323,3 +323,24 @@ def test_the_commands_say_what_they_did(lived_in, tmp_path, capsys):
     said = capsys.readouterr().out
     assert "Checksums of the project here are those of the file." in said
     assert "The account cleo was made, inactive" in said
+
+
+def test_secrets_that_came_past_the_door_travel_and_are_listed(project, tmp_path):
+    secret = "ghp_" + "aB3" * 12
+    with connection.cursor() as cursor:
+        for text in (f"The token is {secret}.", "Nothing here."):
+            cursor.execute(
+                "INSERT INTO architecture_decisions (project_id, title, decision) VALUES (%s, 'T', %s)",
+                [project.pk, text],
+            )
+    sweep()
+    held = Decision.objects.get(decision__contains="token").node_id
+    path = tmp_path / "shop.jsonl"
+    write_project(project, path, reads=True)
+    empty_the_desk()
+    report = import_file(path)
+    assert report.verified
+    (said,) = [note for note in report.notes if "secret" in note]
+    assert said.startswith(f"1 record holds what looks like a secret, kept as it came: {held}.")
+    assert secret not in said
+    assert [(one.code, one.excerpt) for one in RecordFinding.objects.all()] == [("secret", "GitHub token")]

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from records.arrivals import said_of_secrets
 from transfer.adopt.cells import Problem
 
 COLUMNS = ("there", "before", "adopted", "already", "left out", "after")
@@ -36,6 +37,7 @@ class Report:
     lines: dict[str, Line] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     problems: Counter[str] = field(default_factory=Counter)
+    secrets: set[str] = field(default_factory=set)
     seconds: float = 0.0
 
     def line(self, table: str) -> Line:
@@ -69,6 +71,7 @@ class Report:
             if line.changed_there:
                 yield f"{table}: {line.changed_there:,} changed there since they were adopted; here they are as adopted."
         yield from self.notes
+        yield from said_of_secrets(self.secrets)
         told = ", ".join(f"{count:,} of {table}" for table, count in self.problems.items())
         yield f"Not taken over as it is (listed above): {told or 'nothing'}."
         rate = f", {self.adopted / self.seconds:,.0f} a second" if self.adopted and self.seconds else ""

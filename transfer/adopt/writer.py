@@ -16,7 +16,7 @@ from database.transactions import transactional
 from patterns.actions import begin_evidence
 from projects.models import Project
 from records.actor import Actor, Channel, SourceKind
-from records.arrivals import bring_in, first_revision, taken_keys
+from records.arrivals import bring_in, first_revision, holding_secrets, taken_keys
 from records.errors import InvalidInput
 from records.images import plain
 from records.models import Record, Revision
@@ -214,6 +214,7 @@ class Writer:
             )
 
         records = bring_in(plan.kind, [record for _, record, _ in made], tell=tell)
+        self.report.secrets.update(holding_secrets(records))
         if plan.kind.name == "pattern":
             begin_evidence(records, actor=ACTOR)
         if plan.kind.name == "run":

@@ -18,7 +18,7 @@ from database.transactions import transactional
 from projects.actions import Manager, create_account, create_project
 from projects.models import Project, User
 from records import leases
-from records.arrivals import bring_in, bring_in_tombstones
+from records.arrivals import bring_in, bring_in_tombstones, holding_secrets, said_of_secrets
 from records.kinds import Kind, parse_node_id
 from records.leases import LeaseBusy
 from runs.payload import index_payloads
@@ -124,6 +124,7 @@ class _Import:
         self._holder, self._progress = holder, progress
         self.origin = hashlib.sha256(f"desk {contents.desk} into {project.pk}".encode()).hexdigest()
         self.report = Report(project)
+        self._secrets: set[str] = set()
         self.people = self._people()
         is_own = contents.desk == desk_name() and project.pk == contents.project_id
         self.names = Names(self.origin, contents, project, is_own=is_own)
@@ -172,6 +173,7 @@ class _Import:
         if batch:
             self._write(batch)
         self.report.renamed = sorted(self.renaming.changed.items())
+        self.report.notes += said_of_secrets(self._secrets)
         return self.report
 
     def _write(self, batch: list[tuple[int, Line]]) -> None:
@@ -200,7 +202,7 @@ class _Import:
                 made.append(record)
         if kind.model is WorkSession:
             self._name_sessions(made, [line for _, line in batch if line["id"] not in keys])
-        bring_in(kind, made)
+        self._secrets.update(holding_secrets(bring_in(kind, made)))
         if kind.name == "run":
             index_payloads(made)
         self.names.came(kind, list(keys))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -275,3 +277,16 @@ def test_a_write_asks_at_most_two_statements_more(agent, project):
         became_of([changed], "updated")
     assert len(asked(creating)) == 2
     assert len(asked(changing)) == 1
+
+
+def test_every_text_is_looked_at_again_on_command(agent, curator, project, capsys):
+    for number in range(3):
+        create_decision(actor=curator, project=project, title=f"T{number}", decision=ORDER if number else "D")
+    RecordFinding.objects.all().delete()
+    call_command("refresh_findings", project="shop")
+    said = capsys.readouterr().out
+    assert "3 records looked at, 2 flagged." in said
+    assert "2  orders" in said
+    assert RecordFinding.objects.count() == 2
+    with pytest.raises(CommandError):
+        call_command("refresh_findings", project="nowhere")

@@ -15,7 +15,9 @@ from patterns.actions import adjust_confidence, create_pattern, record_evidence
 from pitfalls.actions import create_pitfall, meet_again
 from recall.search import search
 from records.query_language import parse
+from records.reads import flush_reads
 from runs.actions import record_run
+from tests.conftest import make_token
 from tests.records.hygiene.test_secrets import planted
 from work_sessions.actions import start_session
 
@@ -36,8 +38,6 @@ def everything_stored() -> str:
 
 
 def test_a_secret_is_kept_nowhere(client, agent, curator, project, caplog):
-    from tests.conftest import make_token
-
     caplog.set_level(logging.DEBUG)
     create = {"actor": agent, "project": project}
     decision = create_decision(
@@ -77,3 +77,44 @@ def test_a_secret_is_kept_nowhere(client, agent, curator, project, caplog):
     assert stored.count("[redacted: GitHub token]") > 20
     assert SECRET not in caplog.text
     assert search([project.pk], parse(f'"{SECRET}"')).hits == []
+
+
+def test_fifty_secrets_of_five_and_twenty_kinds_are_kept_nowhere(client, agent, project, caplog):
+    """In prose, in JSON and in addresses, by verbs and by API with a key, through worker, recall and its reads."""
+    caplog.set_level(logging.DEBUG)
+    _token, text = make_token(project)
+    headers = {"Authorization": f"Bearer {text}"}
+    hidden = [pair for seed in (11, 12) for pair in planted(seed).values()]
+    assert (len(hidden), len(planted(11))) == (50, 25)
+    for number, (secret, around) in enumerate(hidden):
+        told = around.format(secret)
+        address = f"https://deploy.example/?step=1&value={told}&next=2"
+        made = create_decision(
+            actor=agent, project=project, title=f"Step {number}", decision=f"At 02:14 it said {told} and went on.",
+            rationale=address, reason=told,
+        )  # fmt: skip
+        body = {"title": f"By API {number}", "decision": told, "rationale": address, "reason": told}
+        for _ in range(2):
+            answer = client.post(
+                "/api/v1/decisions", json.dumps(body), "application/json",
+                headers={**headers, "Idempotency-Key": f"key {number}"},
+            )  # fmt: skip
+            assert answer.status_code == 201
+        start_session(
+            actor=agent,
+            project=project,
+            session_id=f"s{number}",
+            context={"env": [told], "at": {"url": address}},
+        )
+        client.get(f"/api/v1/decisions/{made.node_id}", headers=headers)
+    worker = Worker()
+    while worker.work_once():
+        pass
+    client.get("/api/v1/search?q=step+said", headers=headers)
+    flush_reads()
+    stored = everything_stored()
+    # A private key's lines are kept with their ends escaped.
+    kept = [secret for secret, _around in hidden if secret in stored or repr(secret)[1:-1] in stored]
+    assert kept == []
+    assert [secret for secret, _around in hidden if secret in caplog.text] == []
+    assert stored.count("[redacted: ") > 500
