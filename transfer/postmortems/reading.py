@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 
+from transfer.adr.dates import find_dates
 from transfer.adr.document import decode
 from transfer.adr.inline import is_placeholder, plain
 from transfer.importing.folders import FoundFile, read_file
@@ -17,6 +18,7 @@ from transfer.postmortems.vocabulary import NARRATIVE, NO_SEVERITY, category_in,
 TEST_FOLDERS = frozenset({"test", "tests", "testdata", "fixtures", "spec", "specs"})
 TITLE_LENGTH, CATEGORY_LENGTH, TAG_LENGTH = 255, 50, 100
 SUMMARY_SENTENCES = 2
+FEWEST_LETTERS = 4  # a title of less, such as a zone behind its date, names no trouble
 _DAY = r"(?:\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{4})"
 # "Incident on 2020-02-12 - " names no trouble: every report of the folder begins so.
 _PREFIX = re.compile(
@@ -81,7 +83,9 @@ def _post_mortem(written: Written, path: str, place: str, said: list[str]) -> Po
         severity=severity,
         severity_written=severity_written,
         signal=signal or _first_sentences(texts["context"]) or title,
-        whole="\n\n".join(part.verbatim for part in written.parts if part.role != "prevention"),
+        whole="\n\n".join(
+            part.verbatim for part in written.parts if part.role != "prevention" and part.verbatim
+        ),
         prevention="\n\n".join(_avoiding(written)),
         summary=_summary(title, signal, texts),
         started=began,
@@ -102,10 +106,14 @@ def _avoiding(written: Written) -> list[str]:
 
 
 def _title(written: Written, signal: str, path: str, said: list[str]) -> str:
-    title = " ".join(plain(written.title).split())
+    title = re.sub(r"^[^\w\[\](){}<>*\"'`./@#&$«„“]+", "", " ".join(plain(written.title).split()))
     bare = _PREFIX.sub("", title).strip()
-    if not bare:
-        bare = _first_sentences(signal or written.text_of("impact", *NARRATIVE), 1)
+    dated = next((found for found in find_dates(bare) if found.start == 0), None) if bare.isascii() else None
+    bare = bare[dated.end :].strip(" -:,") if dated else bare
+    if sum(letter.isalpha() for letter in bare) < FEWEST_LETTERS and not re.search(
+        r"[\u3040-\u9fff]{2}", bare
+    ):
+        bare = _first_sentences(signal or written.text_of("impact") or written.text_of(*NARRATIVE), 1)
         said.append(
             "its title names no trouble: its first sentence is taken"
             if bare

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from transfer.postmortems.records import Step, Written
 
@@ -68,7 +69,7 @@ PROGRAMS = frozenset(
     ]
 )
 _CODE = re.compile(r"(?<!`)(`{1,2})(?!`)([^`\n]+)\1(?!`)")
-_FENCED = re.compile(r"^\s*(`{3,}|~{3,})[^\n]*\n(.*?)^\s*\1\s*$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^\s*(?:`{3,}|~{3,})[^`]*$")
 _TIME = re.compile(r"(?:(?:19|20)\d{2}-\d{2}-\d{2}[ T])?\d{1,2}[:.]\d{2}(?!\d)")
 ROLES = ("timeline", "context", "resolution")
 # "We ran `…`", "fixed with `…`", "using terraform (`…`)"; a command that is only spoken of was not run.
@@ -97,13 +98,18 @@ def steps_of(written: Written) -> list[Step]:
                 if is_command(match.group(2)) and _was_run(line[: match.start()], stamp)
             ]
         if part.role != "context":
-            found += [
-                Step(line.strip(" $"), "a block of commands")
-                for _, block in _FENCED.findall(part.text)
-                for line in block.split("\n")
-                if is_command(line)
-            ]
+            found += [Step(line.strip(" $"), "a block of commands") for line in _fenced(part.text)]
     return found
+
+
+def _fenced(text: str) -> Iterator[str]:
+    """The commands of its code blocks."""
+    inside = False
+    for line in text.split("\n"):
+        if _FENCE.match(line):
+            inside = not inside
+        elif inside and is_command(line):
+            yield line
 
 
 def _was_run(before: str, stamp: re.Match[str] | None) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from transfer.adr.inline import plain
 
@@ -10,10 +11,10 @@ from transfer.adr.inline import plain
 _ROLES = (
     ("severity", r"^(incident )?(severity|priority|criticality|sev)( level)?$|^严重(程度|级别)$"),
     ("category", r"^(category|categories|primary failure class|failure class(es)?|incident category|分类)$"),
-    ("meta", r"^(key (events|times|dates)|dates?|incident date|status|state|authors?|owners?|reporter|participants|time to .*|"
+    ("meta", r"^(key (events|times|dates)|dates?|incident date|status|state|authors?|owners?|reporter|participants|time|time to .*|"
              r"duration|version|links?|references|sources|(start|end)(ed)?( time| date| at)?|.* (at|time)|日期|状态)$"),
     ("prevention", r"prevent|action items?|review actions?|actions? (following|after|from)|follow ?ups?|future actions?|"
-                   r"lessons|corrective|next steps|improvements?|recommendations?|learnings|learned|avoid|what went|"
+                   r"lessons|corrective|next steps|improvements?|recommendations?|learnings|learned|avoid|what (went|worked|didn)|"
                    r"got lucky|^actions?( taken)?$|改进|预防|教训|后续"),
     ("cause", r"causes?\b|contributing|why .*happen|(five|5) whys|analysis|diagnosis|^fault$|原因"),
     ("resolution", r"resolution|resolved|recover|mitigat|^fix(es|ed)?$|response|repair|what we did|workaround|contain|"
@@ -57,13 +58,17 @@ _CATEGORIES = (
         r"terraform|misconfigur\w+|configurations?|config|environment variables?|feature flags?",
     ),
     ("deployment", r"upgrad\w+|deploy\w*|rollouts?|rollbacks?|releases?|migrations?"),
-    ("capacity", r"memory|oom\w*|cpu|scal(e|ing)|quotas?|capacity|throttl\w+|overload\w*"),
+    (
+        "capacity",
+        r"memory|oom\w*|cpu|scal(e|ing)|quotas?|capacity|throttl\w+|overload\w*|connection pools?|exhaust(ed|ion)",
+    ),
 )
 _CATEGORY_PATTERNS = [(name, re.compile(rf"(?<!\w)(?:{pattern})(?!\w)")) for name, pattern in _CATEGORIES]
 NO_CATEGORY, NO_SEVERITY = "incident", "medium"
 TITLE_WEIGHT = 4
 
 
+@lru_cache(maxsize=4096)
 def role_of(label: str) -> str | None:
     """What a heading, a label or a key opens; None where the words say nothing of it."""
     words = normal(label)

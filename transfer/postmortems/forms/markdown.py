@@ -15,13 +15,15 @@ _HEADING = re.compile(r"^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
 _UNDERLINE = re.compile(r"^ {0,3}(=+|-{3,})\s*$")
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})([^`]*)$")
 _BOLD = re.compile(
-    r"^\s*(?:[-*+]\s+|\d+[.)]\s+)?(?:\*\*|__)([^*_\n]{1,80}?)(?:(:)\s*(?:\*\*|__)|(?:\*\*|__)\s*(:)?)\s*(.*)$"
+    r"^\s*(?:>\s*)*([-*+]\s+|\d+[.)]\s+)?(?:\*\*|__)([^*_\n]{1,80}?)(?:(:)\s*(?:\*\*|__)|(?:\*\*|__)\s*(:)?)\s*(.*)$"
 )
-_PLAIN = re.compile(r"^(?:[-*+]\s+)?([A-Z][\w /&-]{2,40}):(?:\s+(.*))?$")
+_PLAIN = re.compile(r"^(?:>\s*)*(?:[-*+]\s+)?([A-Z][\w /&-]{2,40}):(?:\s+(.*))?$")
+_ALONE = re.compile(r"^[A-Z][\w &/-]{3,40}$")
 _ROW = re.compile(r"^\s*\|\s*([^|\n]{2,60}?)\s*\|\s*([^|\n]*?)\s*\|\s*$")
-_ERB = re.compile(r"<%.*?%>", re.DOTALL)
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-BY_LABEL = 7  # a label stands below every heading
+_BESIDE = re.compile(r"\s+\|\s+(?=\*\*)")  # several labels in one line
+_TEMPLATE = re.compile(r"\btemplate\b|(?:^|:)\W*[\[<{][^\]>}]*[\]>}]\W*$", re.IGNORECASE)
+LABEL_IN = 1000  # characters of a line in which a label may stand: patterns must not walk a long one
+ALONE, BY_LABEL = 7, 8  # a line that is a heading without its mark; a label stands below every heading
 
 
 @dataclass
@@ -50,8 +52,9 @@ class _Reader:
 
     def read(self, lines: list[str]) -> None:
         for index, line in enumerate(lines):
+            before = lines[index - 1] if index else ""
             following = lines[index + 1] if index + 1 < len(lines) else ""
-            if not self._in_code(line) and self._opens(line, following):
+            if not self._in_code(line[:LABEL_IN]) and self._opens(line, before, following[:LABEL_IN]):
                 continue
             self.now.text.append(line)
             self.now.verbatim.append(line)
@@ -65,14 +68,16 @@ class _Reader:
             self.fence = ""
         return bool(mark or self.fence)
 
-    def _opens(self, line: str, following: str) -> bool:
-        heading = _HEADING.match(line)
+    def _opens(self, line: str, before: str, following: str) -> bool:
+        heading = _HEADING.match(line) if len(line) <= LABEL_IN else None
         if heading:
             return self._heading(len(heading.group(1)), heading.group(2), line)
         under = _UNDERLINE.match(following)
         if under and line.strip() and line[:1].isalnum():
             return self._heading(1 if under.group(1)[0] == "=" else 2, line.strip(), line)
-        return self._label(line)
+        if len(line) > LABEL_IN:
+            return self._bold(line[:LABEL_IN], line[LABEL_IN:])
+        return self._bold(line) or self._plain(line, before.strip(), following.strip())
 
     def _heading(self, level: int, label: str, line: str) -> bool:
         role = role_of(label)
@@ -88,23 +93,41 @@ class _Reader:
         self._open(_Open(role, plain(label), level, verbatim=[line]))
         return True
 
-    def _label(self, line: str) -> bool:
-        bold = _BOLD.match(line)
-        if bold and (bold.group(2) or bold.group(3) or not bold.group(4)):
-            label, rest, plainly = bold.group(1), bold.group(4), False
-        elif self.now.plainly and (found := _PLAIN.match(line) or _ROW.match(line)):
-            label, rest, plainly = found.group(1), found.group(2) or "", True
-        else:
-            return False
+    def _bold(self, line: str, further: str = "") -> bool:
+        """Of several labels in a line the first that is known takes the line; the others only their value."""
+        opened = False
+        for place, written in enumerate(_BESIDE.split(line) if not further else [line]):
+            found = _BOLD.match(written)
+            if not found or not (found.group(3) or found.group(4) or not found.group(5)):
+                continue
+            if found.group(1) and not place and self.now.role == "prevention" and self.now.level < BY_LABEL:
+                return False  # an action's own name, such as "Impact checks"
+            opened = (
+                self._label(found.group(2), found.group(5) + further, "" if opened else line + further)
+                or opened
+            )
+        return opened
+
+    def _plain(self, line: str, before: str, following: str) -> bool:
+        found = _PLAIN.match(line) or _ROW.match(line)
+        if found and (self.now.plainly or (not found.group(2) and not before)):
+            return self._label(found.group(1), found.group(2) or "", line, plainly=True)
+        if _ALONE.match(line) and not before and not following:
+            return self._label(line, "", line, plainly=True, level=ALONE)
+        return False
+
+    def _label(
+        self, label: str, rest: str, line: str, *, plainly: bool = False, level: int = BY_LABEL
+    ) -> bool:
         role = role_of(label)
         if role is None:
             return False
-        rest = [rest] if rest.strip() else []
-        self._open(_Open(role, plain(label).strip(" :"), BY_LABEL, plainly, rest, [line]))
+        text = [rest] if rest.strip() else []
+        self._open(_Open(role, plain(label).strip(" :"), level, plainly, text, [line]))
         return True
 
     def _open(self, part: _Open) -> None:
-        if any(line.strip() for line in self.now.verbatim):
+        if any(line.strip() for line in [*self.now.verbatim, *self.now.text]):
             self.parts.append(self.now.close())
         self.now = part
 
@@ -118,12 +141,14 @@ def read(text: str) -> list[Written]:
     }
     title = next((value for name, value in fields.items() if name.casefold() == "title"), "")
     written = Written(
-        title=" ".join(_without_erb(title or reader.title).split()),
+        title=" ".join(_without(title or reader.title or _first_line(reader), "<%", "%>").split()),
         parts=_parts(reader, title),
         fields={name: value for name, value in fields.items() if name.casefold() != "title"},
         tags=_tags(front),
         notes=list(front.notes),
     )
+    if _TEMPLATE.search(written.title):
+        raise NotOne("a template by its title")
     named = {part.role for part in written.parts}
     filled = {part.role for part in written.parts if part.role in TELLING and _says_something(part.text)}
     if len(filled) > 1:
@@ -145,9 +170,14 @@ def _parts(reader: _Reader, title: str) -> list[Part]:
         if match and not part.label and " ".join(plain(match.group(2)).split()).casefold() in known:
             below = below.lstrip("=").strip("\n")
             part = Part(part.role, "", part.text, below)
-        if part.verbatim.strip():
-            parts.append(part)
-    return parts
+        parts.append(part)
+    return [part for part in parts if part.verbatim.strip() or part.text.strip()]
+
+
+def _first_line(reader: _Reader) -> str:
+    """Of the text above the first part: the title of a document without headings."""
+    above = reader.parts[0].text if reader.parts and not reader.parts[0].label else ""
+    return next((plain(line).strip() for line in above.split("\n") if line.strip()), "")
 
 
 def _tags(front: FrontMatter) -> list[str]:
@@ -157,10 +187,16 @@ def _tags(front: FrontMatter) -> list[str]:
 
 def _says_something(text: str) -> bool:
     lines = (
-        re.sub(r"^[\s>*+-]+", "", line).strip() for line in _COMMENT.sub("", _without_erb(text)).split("\n")
+        re.sub(r"^[\s>*+-]+", "", line).strip()
+        for line in _without(_without(text, "<%", "%>"), "<!--", "-->").split("\n")
     )
     return any(line and not is_placeholder(line) for line in lines)
 
 
-def _without_erb(text: str) -> str:
-    return _ERB.sub("", text)
+def _without(text: str, opens: str, closes: str) -> str:
+    """The text without what stands between the marks; by steps, since a pattern takes quadratic time on open marks."""
+    kept, at = [], 0
+    while (start := text.find(opens, at)) >= 0 and (end := text.find(closes, start)) >= 0:
+        kept.append(text[at:start])
+        at = end + len(closes)
+    return "".join([*kept, text[at:]])
