@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import IO, Any
 
-from django.core.exceptions import RequestDataTooBig
+from django.conf import settings
 from django.utils.translation import gettext as _
 from rest_framework.exceptions import APIException, ParseError
 from rest_framework.parsers import BaseParser
@@ -31,10 +31,12 @@ class StrictJSONParser(BaseParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
-        try:
-            raw = stream.read()
-        except RequestDataTooBig as error:
-            raise BodyTooLarge(_("The body is larger than this server takes in one request.")) from error
+        limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        raw = stream.read(limit + 1)
+        if len(raw) > limit:
+            raise BodyTooLarge(
+                _("The body is larger than the %s bytes that are taken in one request.") % f"{limit:,}"
+            )
         if not raw:
             return {}
         try:

@@ -69,6 +69,11 @@ def problem_response(error: Exception, context: Mapping[str, Any]) -> Response:
     return Response(body, status=body["status"], headers=headers, content_type=MEDIA_TYPE)
 
 
+def problem_of(error: exceptions.APIException | VerbError) -> dict[str, Any]:
+    """The problem that one refused item of several would be alone."""
+    return _of_api_exception(error) if isinstance(error, exceptions.APIException) else _of_verb(error, None)
+
+
 def problem(status: int, kind: str, detail: str, **more: Any) -> dict[str, Any]:
     return {
         "type": TYPE + kind.replace("_", "-"),

@@ -3,6 +3,7 @@
 from django.urls import include, path, re_path
 
 from agent_api import views
+from agent_api.bulk import with_bulk
 from agent_api.cache import CacheView
 from agent_api.context import ContextView
 from agent_api.door import DoorRouter, through_door
@@ -17,13 +18,13 @@ from runs.api import MemoryViewSet, RunViewSet
 from work_sessions.api import SessionViewSet
 
 router = DoorRouter()
-router.register("decisions", DecisionViewSet, "decision")
-router.register("outcomes", OutcomeViewSet, "outcome")
-router.register("patterns", PatternViewSet, "pattern")
-router.register("pitfalls", PitfallViewSet, "pitfall")
-router.register("sessions", SessionViewSet, "session")
-router.register("runs", RunViewSet, "run")
-router.register("memories", MemoryViewSet, "memory")
+router.register("decisions", with_bulk(DecisionViewSet), "decision")
+router.register("outcomes", with_bulk(OutcomeViewSet), "outcome")
+router.register("patterns", with_bulk(PatternViewSet), "pattern")
+router.register("pitfalls", with_bulk(PitfallViewSet), "pitfall")
+router.register("sessions", with_bulk(SessionViewSet), "session")
+router.register("runs", with_bulk(RunViewSet), "run")
+router.register("memories", with_bulk(MemoryViewSet), "memory")
 router.register("links", LinkViewSet, "link")
 router.register("records", views.RecordsViewSet, "record")
 

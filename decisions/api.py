@@ -18,6 +18,7 @@ from decisions.filters import DecisionFilterSet, OutcomeFilterSet
 from decisions.kind import DECISION, OUTCOME
 from decisions.models import OUTCOME_TYPES, Decision, Outcome, Precision, Status
 from decisions.queries import successors_of
+from projects.models import Project
 from records.api.fields import Choice, Line, Moment, Number, Tags, Text, in_utc, midnight
 from records.api.schema import record_schema
 from records.api.serializers import (
@@ -180,6 +181,10 @@ class DecisionViewSet(RecordViewSet):
         return actions.create_decision(
             actor=self.actor, project=project, reason=reason, **_with_precision(fields)
         )
+
+    def make_set(self, project: Project, rows: Sequence[dict[str, Any]], reason: str) -> list[Decision]:
+        prepared = [_with_precision(row) for row in rows]
+        return actions.create_decisions(actor=self.actor, project=project, rows=prepared, reason=reason)
 
     def edit(self, record: Decision, changes: dict[str, Any], **options: Any) -> Decision:
         return actions.edit_decision(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
@@ -16,6 +17,7 @@ from patterns.filters import PatternFilterSet
 from patterns.kind import PATTERN
 from patterns.models import Pattern
 from projects.access import Capability
+from projects.models import Project
 from records.api.fields import Line, Number, Tags, Text
 from records.api.schema import record_schema
 from records.api.serializers import (
@@ -113,6 +115,9 @@ class PatternViewSet(RecordViewSet):
     def make(self, fields: dict[str, Any], reason: str) -> Pattern:
         project = self.project_for(fields)
         return actions.create_pattern(actor=self.actor, project=project, reason=reason, **fields)
+
+    def make_set(self, project: Project, rows: Sequence[dict[str, Any]], reason: str) -> list[Pattern]:
+        return actions.create_patterns(actor=self.actor, project=project, rows=rows, reason=reason)
 
     def edit(self, record: Pattern, changes: dict[str, Any], **options: Any) -> Pattern:
         return actions.edit_pattern(actor=self.actor, pattern=record, changes=changes, **options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
@@ -15,6 +16,7 @@ from pitfalls import actions
 from pitfalls.filters import PitfallFilterSet
 from pitfalls.kind import PITFALL
 from pitfalls.models import Pitfall, Severity
+from projects.models import Project
 from records.api.fields import Choice, Line, Tags, Text
 from records.api.schema import record_schema
 from records.api.serializers import (
@@ -101,6 +103,9 @@ class PitfallViewSet(RecordViewSet):
     def make(self, fields: dict[str, Any], reason: str) -> Pitfall:
         project = self.project_for(fields)
         return actions.create_pitfall(actor=self.actor, project=project, reason=reason, **fields)
+
+    def make_set(self, project: Project, rows: Sequence[dict[str, Any]], reason: str) -> list[Pitfall]:
+        return actions.create_pitfalls(actor=self.actor, project=project, rows=rows, reason=reason)
 
     def edit(self, record: Pitfall, changes: dict[str, Any], **options: Any) -> Pitfall:
         return actions.edit_pitfall(actor=self.actor, pitfall=record, changes=changes, **options)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from django.db import connection
-from django.db.models import BooleanField, F, Func, QuerySet, Value
+from django.db.models import QuerySet
 from django.db.models.expressions import RawSQL
 
 from recall.models import SearchText
@@ -53,14 +53,12 @@ def texts_with(words: str, phrases: Sequence[str] = ()) -> QuerySet[SearchText] 
         return None
     rows, expression = SearchText.objects.order_by(), all_of(terms, phrases)
     if connection.vendor == "mysql":
-        return rows.filter(_Matches(F("words"), Value(expression)))
-    rowids = "SELECT rowid FROM search_texts_words WHERE search_texts_words MATCH %s"
-    return rows.filter(pk__in=RawSQL(rowids, [expression]))  # noqa: S611  (a parameter)
-
-
-class _Matches(Func):
-    template, arg_joiner = "MATCH (%(expressions)s IN BOOLEAN MODE)", ") AGAINST ("
-    output_field = BooleanField()
+        # A table of its own: MySQL finds nothing by MATCH in a subquery that it runs row by row.
+        matches = "SELECT DISTINCT id FROM search_texts WHERE MATCH (words) AGAINST (%s IN BOOLEAN MODE)"
+        keys = f"SELECT id FROM ({matches}) AS matching"
+    else:
+        keys = "SELECT rowid FROM search_texts_words WHERE search_texts_words MATCH %s"
+    return rows.filter(pk__in=RawSQL(keys, [expression]))  # noqa: S611  (a parameter)
 
 
 def _matching(expression: str, column: str, values: Collection[Any], limit: int) -> list[str]:

@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from functools import partial as bound
 from functools import wraps
 from math import isfinite
 from typing import Any, ParamSpec, TypeVar
 
 from django.core.exceptions import ValidationError
-from django.db import IntegrityError
+from django.db import IntegrityError, connection
 from django.db.models import DecimalField, F
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -111,14 +112,22 @@ def _insert(
     kind: Kind, instances: list[Any], arrival: Arrival, *, actor: Actor, reason: str, verb: str
 ) -> list[Any]:
     with writing():
-        for instance in instances:
-            _refusing_bad_rows(instance.save, instance, force_insert=True)
+        if len(instances) > 1 and _keys_are_known(kind):
+            _refusing_bad_rows(bound(kind.model.objects.bulk_create, instances), instances[0])
+        else:
+            for instance in instances:
+                _refusing_bad_rows(instance.save, instance, force_insert=True)
     records = _reload(kind, [instance.pk for instance in instances])
     marks.want(records, new=True)
     arrival.keep_new(records)
     _write_revisions(records, None, actor=actor, verb=verb, reason=reason, rulings=arrival.rulings)
     mirror_tags([record for record in records if record.tags], new=True)
     return records
+
+
+def _keys_are_known(kind: Kind) -> bool:
+    """One INSERT for all rows: MySQL does not say which keys it gave them."""
+    return connection.features.can_return_rows_from_bulk_insert or not kind.integer_key
 
 
 def update(

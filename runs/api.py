@@ -214,12 +214,10 @@ class RunViewSet(RecordViewSet):
     def listed_answers(self, records: Sequence[Run]) -> Answers:
         return [*RunInListSerializer([*records], many=True, context=self.context_of(records)).data]
 
-    def create(self, request: Request) -> Response:
-        fields = self.asked(NewRun)
+    def write(self, fields: dict[str, Any]) -> tuple[Run, str]:
         project = self.project_for(fields)
         fields.setdefault("agent_name", self.actor.name)
-        run, became = actions.write_run(actor=self.actor, project=project, **fields)
-        return self.made(run) if became == actions.CREATED else self.answer(run, became)
+        return actions.write_run(actor=self.actor, project=project, **fields)
 
     def edit(self, record: Run, changes: dict[str, Any], **options: Any) -> Run:
         return actions.edit_run(actor=self.actor, run=record, changes=changes, **options)

@@ -174,11 +174,8 @@ class SessionViewSet(RecordViewSet):
             raise Http404
         return session
 
-    def create(self, request: Request) -> Response:
-        fields = self.asked(NewSession)
-        project = self.project_for(fields)
-        session, became = actions.upsert_session(actor=self.actor, project=project, **fields)
-        return self.made(session) if became == actions.CREATED else self.answer(session, became)
+    def write(self, fields: dict[str, Any]) -> tuple[WorkSession, str]:
+        return actions.upsert_session(actor=self.actor, project=self.project_for(fields), **fields)
 
     def edit(self, record: WorkSession, changes: dict[str, Any], **options: Any) -> WorkSession:
         return actions.edit_session(actor=self.actor, session=record, changes=changes, **options)

@@ -95,6 +95,10 @@ class RecordViewSet(ActorView, GenericViewSet[Any]):
     def make(self, fields: dict[str, Any], reason: str) -> Any:
         raise NotImplementedError
 
+    # Where the kind makes whole sets: (project, rows of fields, reason) -> records in the order of the rows.
+    def make_set(self, project: Project, rows: Sequence[dict[str, Any]], reason: str) -> list[Any] | None:
+        return None
+
     def edit(self, record: Any, changes: dict[str, Any], **options: Any) -> Any:
         raise NotImplementedError
 
@@ -135,8 +139,12 @@ class RecordViewSet(ActorView, GenericViewSet[Any]):
         return self.answer(record)
 
     def create(self, request: Request) -> Response:
-        fields = self.asked(self.new_class)
-        return self.made(self.make(fields, fields.pop("reason", "")))
+        record, act = self.write(self.asked(self.new_class))
+        return self.made(record) if act == CREATED else self.answer(record, act)
+
+    def write(self, fields: dict[str, Any]) -> tuple[Any, str]:
+        """The record that was asked for, and what was done: CREATED; of a kind that is upserted, UPDATED or UNCHANGED."""
+        return self.make(fields, fields.pop("reason", "")), CREATED
 
     def partial_update(self, request: Request, node_id: str) -> Response:
         record = self.get_object()

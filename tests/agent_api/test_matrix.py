@@ -135,6 +135,13 @@ for singular, plural in PLURALS.items():
     ROUTES[rf"^{plural}/(?P<node_id>[^/]+)/review/?$"] = Route(
         f"/{plural}/{{{singular}}}/review", **act(APPROVE, "review")
     )
+NEW = {
+    "decisions": DECISION, "patterns": PATTERN, "pitfalls": PITFALL, "runs": {"project": "shop"},
+    "outcomes": {"decision": "dec_0", "type": "outage"}, "sessions": {"session_id": "bulk"},
+    "memories": {"project": "shop", "summary": "S"},
+}  # fmt: skip
+for plural, new in NEW.items():
+    ROUTES[rf"^{plural}/bulk/?$"] = Route(f"/{plural}/bulk", missing=200, **act({"items": [new]}))
 OPEN = {r"^schema/?$"}  # open to all: it tells nothing of any record
 
 SCOPES = {"read": {"read"}, "write": {"read", "write"}, "review": {"read", "write", "review"}}
