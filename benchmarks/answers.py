@@ -17,6 +17,7 @@ import sys
 import time
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 TOP = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(TOP))
@@ -39,6 +40,7 @@ from records.query_language import Query
 
 SLUG = "answers"
 FIRST = 5
+QUESTIONS = TOP / "tests/data/questions/questions.jsonl"
 MODES = {"words": (True, False), "meaning": (False, True), "both": (True, True)}
 
 
@@ -63,26 +65,28 @@ def fill(data: Path) -> Project:
     return project
 
 
+def records_by_file(project: Project) -> dict[str, Any]:
+    """The record made of each file of the shared data."""
+    decisions = Decision.objects.filter(project=project)
+    records: dict[str, Any] = {f"adrs/{one.origin['path']}": one for one in decisions if one.origin}
+    pitfalls = Pitfall.objects.filter(project=project)
+    return records | {one.how_to_avoid.removeprefix("From "): one for one in pitfalls}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("data", type=Path, help="the folder with adrs/ and postmortems/")
-    parser.add_argument("--part", choices=["open", "held"], default="open")
+    parser.add_argument("--questions", type=Path, default=QUESTIONS)
+    parser.add_argument("--part", choices=["open", "held", "further"], default="open")
     parser.add_argument("--misses", action="store_true", help="list the questions that were missed")
     options = parser.parse_args()
     logging.disable(logging.WARNING)
     call_command("migrate", verbosity=0)
     project = Project.objects.filter(slug=SLUG).first() or fill(options.data)
-    files = {
-        f"adrs/{one.origin['path']}": one.node_id
-        for one in Decision.objects.filter(project=project)
-        if one.origin
-    }
-    files |= {
-        one.how_to_avoid.removeprefix("From "): one.node_id for one in Pitfall.objects.filter(project=project)
-    }
-    lines = (TOP / "tests/data/questions/questions.jsonl").read_text().splitlines()
+    files = {file: record.node_id for file, record in records_by_file(project).items()}
+    lines = options.questions.read_text().splitlines()
     asked = [one for one in map(json.loads, lines) if one["part"] == options.part]
     hits: dict[tuple[str, str], list[bool]] = defaultdict(list)
     took: dict[str, list[float]] = defaultdict(list)

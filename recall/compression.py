@@ -1,8 +1,9 @@
 """Texts made shorter by leaving out: kept are the whole sentences and code blocks that tell most of what was asked.
 
 Each unit (recall.units) gets a value from the words that it shares with the question, the rarer in the text the more,
-from the cosine of the passage that it stands in, and from its place. Taken are those of most value per token. The
-weights were set on real questions (benchmarks/compression.py).
+from the cosine of the passage that it stands in, from its place, and from the signs of a conclusion: a heading such as
+Decision, words such as "because" (after Edmundson, JACM 1969). Taken are those of most value per token. The weights were
+set on real questions (benchmarks/compression.py).
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from functools import lru_cache
 from recall.tokens import count_tokens
 from recall.units import LONGEST_READ, PassageScore, Unit, begins_item, begins_line, units_of
 
-WORDS_WEIGHT, MEANING_WEIGHT, PLACE_WEIGHT = 1.0, 1.0, 0.15
-NEIGHBOUR_SHARE = 0.25  # of the better neighbour's value: an answer stands beside what was asked
+WORDS_WEIGHT, MEANING_WEIGHT, PLACE_WEIGHT = 0.5, 1.0, 0.15
+CONCLUDING_HEADING, CONCLUDING_WORDS, CODE = 0.4, 0.4, -0.2
+NEIGHBOUR_SHARE = 0.1  # of the better neighbour's value: an answer stands beside what was asked
 HEADING_SHARE = 0.3  # of the words of its heading
-LENGTH_POWER = 0.75
 GAP = "…"
 
 _SPACES = re.compile(r"\s+")
@@ -28,6 +29,16 @@ _WORD = re.compile(r"[^\W_]+")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7ff]+")
 _ENDING = re.compile(
     r"(?:ational|ization|isation|fulness|iveness|ations?|ments?|ness|ings?|edly|ies|ed|ers?|es|ly|s|e)$"
+)
+_CONCLUDING_HEADING = re.compile(
+    r"decision|outcome|chosen|conclusion|consequence|resolution|root cause|lesson|impact|summary|positive|negative|avoid"
+    r"|决|结论|后果",
+    re.IGNORECASE,
+)
+_CONCLUDING = re.compile(
+    r"\b(?:chosen|choose|decided?|decision|agreed|consensus|because|therefore|thus|must|should|will|shall|root cause"
+    r"|caused|due to|instead|never|only|default|led to|identified|ensures?)\b|决定|因此|必须|因为|选择|应该|导致",
+    re.IGNORECASE,
 )
 _COMMON = frozenset(
     (  # noqa: SIM905
@@ -113,6 +124,9 @@ class CutText:
         self._taken.add(at)
         self._headed.add(self.units[at].section)
 
+    def is_taken(self, at: int) -> bool:
+        return at in self._taken
+
     def joined(self) -> str:
         """What was taken, in the text's order: paragraphs as lines, `…` where something was left out."""
         lines: list[str] = []
@@ -160,14 +174,27 @@ def values_of(
     shared = _shared_words(text, units, stems_of(asked))
     meaning = _meaning(units, passages)
     own = [
-        WORDS_WEIGHT * words + MEANING_WEIGHT * cosine + PLACE_WEIGHT / (1 + place / 4)
+        WORDS_WEIGHT * words
+        + MEANING_WEIGHT * cosine
+        + PLACE_WEIGHT / (1 + place / 4)
+        + _concluding(text, units[place])
         for place, (words, cosine) in enumerate(zip(shared, meaning, strict=True))
     ]
     return [
-        (own[at] + NEIGHBOUR_SHARE * max([*own[max(0, at - 1) : at], *own[at + 1 : at + 2]], default=0.0))
-        * estimate(text, unit) ** LENGTH_POWER
+        max(
+            0.01,
+            own[at] + NEIGHBOUR_SHARE * max([*own[max(0, at - 1) : at], *own[at + 1 : at + 2]], default=0.0),
+        )
+        * estimate(text, unit)
         for at, unit in enumerate(units)
     ]
+
+
+def _concluding(text: str, unit: Unit) -> float:
+    """Whether it looks like what somebody decided, found or warns of, rather than like its background."""
+    words = {match.lower() for match in _CONCLUDING.findall(text, unit.start, unit.end)}
+    heading = CONCLUDING_HEADING if _CONCLUDING_HEADING.search(unit.heading) else 0.0
+    return heading + CONCLUDING_WORDS * min(2, len(words)) / 2 + (CODE if unit.is_code else 0.0)
 
 
 def _shared_words(text: str, units: Sequence[Unit], asked: frozenset[str]) -> list[float]:
