@@ -117,10 +117,11 @@ class RecordFilterSet(django_filters.FilterSet):
     by = django_filters.CharFilter(field_name="source_name", label=_("By"), max_length=255)
     session = django_filters.CharFilter(field_name="source_session", label=_("Session"), max_length=255)
     tag = django_filters.CharFilter(method="filter_tag", label=_("Tag"), max_length=100)
-    findings = AnyOfFilter(
+    findings = django_filters.ChoiceFilter(
         method="filter_findings",
-        choices=[("any", _("any")), *((code, label) for code, label in LABELS.items())],
+        choices=[("any", _("anything")), *LABELS.items()],
         label=_("Flagged for"),
+        empty_label="—",
     )
     # What no form draws: agents, the search line and the curation desk ask for them.
     unchanged_for = WholeNumberFilter(
@@ -225,11 +226,9 @@ class RecordFilterSet(django_filters.FilterSet):
     def filter_tag(self, queryset: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
         return self._named_by(queryset, RecordTag.objects.filter(tag=value))
 
-    def filter_findings(self, queryset: QuerySet[Any], name: str, values: list[str]) -> QuerySet[Any]:
-        if not values:
-            return queryset
+    def filter_findings(self, queryset: QuerySet[Any], name: str, value: str) -> QuerySet[Any]:
         found = RecordFinding.objects.order_by()
-        return self._named_by(queryset, found if "any" in values else found.filter(code__in=values))
+        return self._named_by(queryset, found if value == "any" else found.filter(code=value))
 
     def _named_by(self, queryset: QuerySet[Any], nodes: QuerySet[Any]) -> QuerySet[Any]:
         """The rows that the node ids of another table name."""

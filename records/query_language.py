@@ -252,7 +252,7 @@ def _days(after: str, before: str) -> Callable[[str, date], Made]:
     return make
 
 
-ANY_OF = frozenset({"status", "severity", "review", "source", "findings"})
+ANY_OF = frozenset({"status", "severity", "review", "source"})
 STATES: dict[str, tuple[str, str]] = {
     **{str(state): ("review", str(state)) for state in ReviewState.values},
     "reviewed": ("review", "approved"),
@@ -279,7 +279,7 @@ FILTERS: dict[str, Callable[[str, date], Made]] = {
     "severity": _any_of("severity"),
     "review": _any_of("review"),
     "source": _any_of("source"),
-    "findings": _any_of("findings"),
+    "findings": lambda value, today: [("findings", value.strip().lower())],
     "is": _is,
     "tag": _same("tag"),
     "by": _same("by"),
