@@ -3,7 +3,7 @@
 
     python examples/oncall_agent.py --url http://127.0.0.1:8000 --token mdk_… --incidents path/to/post-mortems --limit 6
 
-Each incident is a trigger: recall the five most similar past ones, compressed to a few hundred tokens; plan by rules and
+Each incident is a trigger: recall the five most similar past ones, in a few hundred tokens; plan by rules and
 by what was done then; make the checks; write the run with every tool call; sum it up, so that the next run finds it.
 The incidents are a folder of post-mortems (read as `manage.py import_postmortems` reads them) or a file of JSON lines.
 It needs Python's standard library alone; to read a folder, the desk's own readers and PyYAML.
@@ -29,7 +29,8 @@ from typing import Any
 from oncall_checks import CHECKS, Targets, can_make, make
 
 VERSION = "1.0"
-TOP, BUDGET = 5, 800
+TOP, BUDGET = 5, 600
+PITFALLS, PITFALL_BUDGET = 3, 250
 TRIES = 4
 MOST_CHECKS = 6
 RULES = (
@@ -140,15 +141,17 @@ class OncallAgent:
             self.desk.ask("POST", f"/runs/{run}/finish/", body)
 
     def recall(self, trigger: dict[str, Any]) -> Recalled:
-        pack = self.desk.ask(
-            "POST", "/context/",
-            {"trigger": trigger, "kinds": ["memory", "run", "pitfall"], "k": TOP, "budget": BUDGET, **self.project},
-        )  # fmt: skip
-        sections: dict[str, list[dict[str, Any]]] = {}
-        for item in pack["items"]:
-            sections.setdefault(item["section"], []).append(item)
-        best = sorted(sections.get("incidents", []), key=lambda item: -item["relevance"])[:TOP]
-        return Recalled(best, sections.get("pitfalls", []), pack["markdown"], pack["tokens"])
+        """Asked for apart: a pitfall that tells the same story as an incident would otherwise stand for it."""
+        incidents = self._pack(trigger, ["memory", "run"], TOP, BUDGET)
+        pitfalls = self._pack(trigger, ["pitfall"], PITFALLS, PITFALL_BUDGET)
+        best = sorted(incidents["items"], key=lambda item: -item["relevance"])
+        brief = f"{incidents['markdown']}\n\n{pitfalls['markdown']}"
+        return Recalled(best, pitfalls["items"], brief, incidents["tokens"] + pitfalls["tokens"])
+
+    def _pack(self, trigger: dict[str, Any], kinds: list[str], k: int, budget: int) -> dict[str, Any]:
+        asked = {"trigger": trigger, "kinds": kinds, "k": k, "budget": budget, **self.project}
+        pack: dict[str, Any] = self.desk.ask("POST", "/context/", asked)
+        return pack
 
     def plan(self, trigger: dict[str, Any], recalled: Recalled) -> Plan:
         """What found trouble in a similar run comes first, then what the rules say of the alert's words."""
