@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
 from django.utils.translation import gettext as _
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
-from rest_framework.exceptions import AuthenticationFailed, ParseError
+from rest_framework.exceptions import AuthenticationFailed, ParseError, Throttled
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 
+from projects.call_counts import seconds_to_wait
+from projects.throttle import client_address
 from projects.tokens import find_token, note_use
 from records.actor import Actor
 
@@ -32,7 +36,12 @@ class BearerToken(BaseAuthentication):
             return None
         token = find_token(text.strip()) if scheme.lower() == "bearer" else None
         if token is None:
+            address = client_address(request._request) or "-"
+            _count(f"address:{address[:50]}", settings.API_FAILURES_PER_MINUTE)
             raise AuthenticationFailed(_("This token is unknown, expired or revoked."))
+        reads = request.method in SAFE_METHODS
+        most = settings.API_READS_PER_MINUTE if reads else settings.API_WRITES_PER_MINUTE
+        _count(f"token:{token.pk}:{'read' if reads else 'write'}", most)
         note_use(token)
         actor = Actor.agent(
             token,
@@ -45,6 +54,12 @@ class BearerToken(BaseAuthentication):
     def authenticate_header(self, request: Request) -> str:
         given = bool(get_authorization_header(request))
         return f'{REALM}, error="invalid_token"' if given else REALM
+
+
+def _count(who: str, most: int) -> None:
+    """One call more of a token, or one wrong token more from an address."""
+    if wait := seconds_to_wait(who, most):
+        raise Throttled(wait, _("Too many calls in this minute: %s are taken.") % f"{most:,}")
 
 
 def _header(request: Request, name: str, form: re.Pattern[str]) -> str:

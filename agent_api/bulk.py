@@ -32,7 +32,7 @@ class BulkResult(Became):
     node_id = serializers.CharField(required=False)
     version = serializers.IntegerField(required=False)
     detail = serializers.CharField(required=False, help_text=_("What is wrong with it."))
-    errors = serializers.DictField(
+    errors = serializers.DictField(  # type: ignore[assignment]
         child=serializers.ListField(child=serializers.CharField()),
         required=False,
         help_text=_("By field path."),
@@ -127,6 +127,6 @@ def _said(record: Any, became: dict[str, Any], status: int) -> dict[str, Any]:
     return {"status": status, **became, "node_id": record.node_id, "version": record.version}
 
 
-def _refused(refusal: Exception) -> dict[str, Any]:
+def _refused(refusal: APIException | VerbError) -> dict[str, Any]:
     told = problem_of(refusal)
     return {name: told[name] for name in ("status", "detail", "errors") if name in told}

@@ -65,6 +65,10 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 2000
 LOGIN_TRIES = 8
 LOGIN_TRIES_ADDRESS = 60
 LOGIN_LOCKED_MINUTES = 15
+# Calls of one token a minute, and wrong tokens from one address; 0: no limit.
+API_READS_PER_MINUTE = env.number("API_READS_PER_MINUTE", 60_000, least=0, most=10_000_000)
+API_WRITES_PER_MINUTE = env.number("API_WRITES_PER_MINUTE", 30_000, least=0, most=10_000_000)
+API_FAILURES_PER_MINUTE = env.number("API_FAILURES_PER_MINUTE", 60, least=0, most=10_000_000)
 SWEEP_SECONDS = env.number(
     "SWEEP_SECONDS", 15, least=1, most=3600
 )  # how long a plain-SQL write may go unseen

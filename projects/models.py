@@ -194,3 +194,18 @@ class AccessEvent(models.Model):
 
     def __str__(self) -> str:
         return f"{self.actor_name} {self.verb} {self.subject}"
+
+
+class CallCount(models.Model):
+    """The calls of one token or address in one minute, of all processes together (projects.call_counts)."""
+
+    who = ExactCharField(max_length=64, unique=True)
+    minute_number = models.BigIntegerField(db_index=True)
+    calls = models.IntegerField()
+
+    class Meta:
+        db_table = "call_counts"
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.who}: {self.calls}"

@@ -159,7 +159,7 @@ class RecordFilterSet(django_filters.FilterSet):
         """`q` is a line of search: its filters become parameters beside it, and only the words stay in it."""
         if not isinstance(data, QueryDict) or ":" not in data.get("q", ""):
             return data, []
-        query = parse(data["q"])
+        query = parse(str(data["q"]))
         kind = next(kind for kind in all_kinds() if kind.model is cls._meta.model)
         asked = None if query.problems else query.parameters_for(kind)
         if asked is None:
