@@ -53,7 +53,10 @@ NAV: tuple[tuple[tuple[Any, str, str, str], ...], ...] = (
         (gettext_lazy("Graph"), "graph:neighbourhood", "g", ""),
         (gettext_lazy("Recall"), "recall:page", "c", ""),
     ),
-    ((gettext_lazy("Project"), "projects:settings", "t", ""),),
+    (
+        (gettext_lazy("Connect"), "connect:page", "n", ""),
+        (gettext_lazy("Project"), "projects:settings", "t", ""),
+    ),
 )
 
 # Where one looks for memories; not on a record, a form or the project page, which says the same at length.

@@ -27,6 +27,7 @@ urlpatterns = [
     ],
     path("", include("desk.search.urls")),
     path("", include("desk.context_pack.urls")),
+    path("p/<slug:slug>/connect/", include("agent_api.connect.urls")),
     path("", include("agent_api.urls")),
     path("health/", include("desk.health.urls")),
     path("healthz", views.healthz, name="healthz"),

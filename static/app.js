@@ -89,7 +89,10 @@
   const isSignIn = ({ responseURL }) => responseURL && new URL(responseURL).pathname === meta("login-url");
   const changes = ({ detail }) => (detail.requestConfig || detail).verb !== "get";
   on("htmx:configRequest", (event) => { if (changes(event)) event.detail.headers["X-CSRFToken"] = meta("csrf-token"); });
-  on("htmx:beforeRequest", (event) => { root.classList.add("is-busy"); if (changes(event)) say("saving"); });
+  const polls = ({ detail }) => detail.elt.hasAttribute("data-poll");
+  on("htmx:beforeRequest", (event) => { // what asks again by itself does so only while somebody looks
+    if (polls(event)) { if (document.hidden) event.preventDefault(); return; }
+    root.classList.add("is-busy"); if (changes(event)) say("saving"); });
   on("htmx:afterRequest", (event) => {
     const { xhr, elt } = event.detail, form = guarded(elt);
     root.classList.remove("is-busy");

@@ -112,6 +112,26 @@ def _item_lines(item: Mapping[str, Any], mark: str) -> Iterator[str]:
 
 
 def _plain(value: Any) -> str:
+    """A value in words: a list of names as such, a record named beside another by its name, a passage as its text."""
     if isinstance(value, str):
         return value
+    if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
+        return ", ".join(value)
+    if (
+        isinstance(value, list)
+        and value
+        and all(isinstance(one, Mapping) and "node_id" in one for one in value)
+    ):
+        return "; ".join(f"{one['node_id']} {one.get('title') or ''}".strip() for one in value)
+    if isinstance(value, Mapping) and value.keys() == {"start", "end", "text"}:
+        return str(value["text"])
     return json.dumps(value, ensure_ascii=False)
+
+
+def problem_text(problem: Mapping[str, Any]) -> str:
+    """What was refused, with each field that is wrong."""
+    said = [f"{problem.get('status', '')} {problem.get('title', '')}".strip(), str(problem.get("detail", ""))]
+    lines = [": ".join(filter(None, said))]
+    for name, errors in problem.get("errors", {}).items():
+        lines.append(f"- {name or 'body'}: {' '.join(map(str, errors))}")
+    return "\n".join(lines)

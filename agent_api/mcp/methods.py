@@ -15,7 +15,7 @@ from django.http import HttpRequest
 from agent_api.authentication import RUN_ID, SESSION_ID
 from agent_api.catalogue import note_call
 from agent_api.mcp import protocol, resources, schemas, tools
-from agent_api.mcp.answers import as_text, within_size
+from agent_api.mcp.answers import as_text, problem_text, within_size
 from agent_api.mcp.inner import Answer, ask
 from agent_api.mcp.protocol import McpError, Message
 from agent_api.models import EntryKind
@@ -112,7 +112,7 @@ def _call_tool(request: HttpRequest, message: Message, token: AgentToken) -> dic
     answer = _called(request, tool, dict(arguments), token)
     note_call(EntryKind.TOOL, tool.name, token, failed=answer.is_error)
     body = within_size(answer.body if isinstance(answer.body, dict) else {"results": answer.body})
-    text = _problem_text(body) if answer.is_error else as_text(body)
+    text = problem_text(body) if answer.is_error else as_text(body)
     structured = {key: value for key, value in body.items() if key != "markdown"}
     return {
         "content": [{"type": "text", "text": text}],
@@ -152,11 +152,6 @@ def _invalid(errors: dict[str, list[str]]) -> Answer:
     return Answer(422, {"status": 422, "title": "Unprocessable Entity", "detail": detail, "errors": errors})
 
 
-def _problem_text(problem: dict[str, Any]) -> str:
-    said = [f"{problem.get('status', '')} {problem.get('title', '')}".strip(), str(problem.get("detail", ""))]
-    return ": ".join(filter(None, said))
-
-
 def _list_resources(request: HttpRequest, message: Message, token: AgentToken) -> dict[str, Any]:
     _no_cursor(message)
     found = (
@@ -189,7 +184,7 @@ def _read_resource(request: HttpRequest, message: Message, token: AgentToken) ->
     if answer.status == 404 or is_elsewhere:
         raise missing
     if answer.is_error:
-        raise McpError(protocol.INTERNAL_ERROR, _problem_text(answer.body))
+        raise McpError(protocol.INTERNAL_ERROR, problem_text(answer.body))
     text = as_text(within_size(answer.body))
     contents = [{"uri": uri, "mimeType": resources.MIME_TYPE, "text": text}]
     return {"contents": contents, "ttlMs": 0, "cacheScope": "private"}

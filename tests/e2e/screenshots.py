@@ -72,6 +72,7 @@ def addresses(page: Page) -> dict[str, str]:
     found["link"] = f"{project}records/{node}/link/"
     found["graph"] = f"{project}graph/?node={_best_connected(page, found['decisions'])}&depth=3&score=0.50"
     found["graph-table"] = f"{project}graph/?node={node}&view=table"
+    found["connect"] = f"{project}connect/"
     found["project"] = f"{project}project/"
     found["health"] = "/health/"
     found["projects"] = "/"

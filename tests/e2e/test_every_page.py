@@ -39,6 +39,8 @@ NOT_PAGES = {
     "healthz",
     "login_link",
     "search_complete",
+    "connect:seen",
+    "mcp",
     "",
 }
 LISTS = ("decisions", "outcomes", "patterns", "pitfalls", "sessions", "runs")
