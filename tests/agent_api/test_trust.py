@@ -34,6 +34,7 @@ def found(answer) -> list[str]:
     return [item["node_id"] for item in answer.data["results"]]
 
 
+@pytest.mark.django_db(transaction=True)  # InnoDB's words are found once committed
 def test_search_answers_with_review_state_trust_source_age_and_findings(api, curator, project):
     made = create_decision(actor=curator, project=project, title="Redis", decision=ORDER)
     keep_words([made])
@@ -44,6 +45,7 @@ def test_search_answers_with_review_state_trust_source_age_and_findings(api, cur
     assert item["findings"] == ["orders"]
 
 
+@pytest.mark.django_db(transaction=True)  # InnoDB's words are found once committed
 def test_the_policy_leaves_unreviewed_ones_out_of_search(api, three, project, client, viewer_user):
     approved, unreviewed, _rejected = three
     assert set(found(api.get("/search?q=redis&mode=words"))) == {approved.node_id, unreviewed.node_id}
