@@ -27,7 +27,9 @@ FIRST_OF_SECTION = 1.5
 NOVELTY_FROM = 0.5  # cosine between two records above which the second tells less
 LEAST_NOVELTY = 0.2
 DUPLICATE = 0.97
-LEAST_COST = 30  # tokens: a shorter item is not taken for its shortness
+LEAST_COST = 60  # tokens: a shorter item is not taken for its shortness
+LEAST_HEAD, LEAST_SENTENCE = 20, 6  # tokens: with less left, nothing is opened, or nothing is added
+MISFITS = 3  # sentences of an item that do not fit, after which no further one is tried
 
 
 class Item:
@@ -46,6 +48,7 @@ class Item:
         self.candidate, self.worth = candidate, worth
         self.node_id = candidate.node_id
         self.next = 0  # the place in `order` of the best sentence that was not looked at yet
+        self.misfits = 0
         self._texts, self._cut, self._asked = texts, cut, asked
 
     @cached_property
@@ -72,7 +75,7 @@ class Item:
 
     @property
     def has_more(self) -> bool:
-        return self.next < len(self.order)
+        return self.misfits < MISFITS and self.next < len(self.order)
 
     @property
     def share(self) -> float:
@@ -87,6 +90,11 @@ class Item:
     @property
     def next_cost(self) -> int:
         return self.cut.cost(self.order[self.next]) if self.has_more else 0
+
+    def skip(self) -> None:
+        """The next sentence does not fit: the one after it is tried."""
+        self.next += 1
+        self.misfits += 1
 
 
 @dataclass
@@ -166,11 +174,13 @@ class Choice:
 
     def _fit_opening(self, item: Item) -> bool:
         """Move on to the best sentence that fits beside the heading; without any text the heading is all."""
+        if self._budget - self._spent < LEAST_HEAD:
+            return False
         left = self._budget - self._spent - self._fixed_cost(item)
-        if left < 0:
+        if left < 2 * LEAST_SENTENCE:  # without looking at its text
             return False
         while item.has_more and item.next_cost > left:
-            item.next += 1
+            item.skip()
         return item.has_more or not item.order
 
     def _fixed_cost(self, item: Item) -> int:
@@ -204,7 +214,7 @@ class Choice:
         item.next += 1
 
     def _offer(self, item: Item) -> None:
-        if item.has_more:
+        if self._budget - self._spent >= LEAST_SENTENCE and item.has_more:
             gain = item.worth * (1 - OPENING_SHARE) * item.share / max(1, item.next_cost)
             heapq.heappush(self._next, (-gain, item.node_id, item))
 
@@ -212,5 +222,5 @@ class Choice:
         if item.next_cost <= self._budget - self._spent:
             self._take(item)
         else:
-            item.next += 1
+            item.skip()
         self._offer(item)
