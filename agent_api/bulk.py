@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _t
 from django.utils.translation import gettext_lazy as _
-from drf_spectacular.utils import OpenApiExample, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.exceptions import APIException
@@ -59,7 +59,6 @@ def with_bulk(view_class: type[Any]) -> type[Any]:
         description="A bad item stops no other; each one's result is told. Beyond 1,000, or 4 MiB: 413.",
         request=items,
         responses=BulkAnswer,
-        examples=[OpenApiExample("Two items", request_only=True, value={"items": [{}, {}]})],
     )
     @action(detail=False, methods=["post"])
     def bulk(self: Any, request: Request) -> Response:

@@ -81,6 +81,46 @@ def with_problems(result: dict[str, Any], **_options: Any) -> dict[str, Any]:
     return result
 
 
+def with_examples(result: dict[str, Any], **_options: Any) -> dict[str, Any]:
+    """Each write without an example of its own gets one made of its schema: what it needs, and the reason."""
+    for operations in result.get("paths", {}).values():
+        for operation in operations.values():
+            body = operation.get("requestBody", {}) if isinstance(operation, dict) else {}
+            for content in body.get("content", {}).values():
+                if not content.get("examples"):
+                    value = example_of(content["schema"], result["components"]["schemas"])
+                    content["examples"] = {"Example": {"value": value}}
+    return result
+
+
+NAMED = {
+    "decision": "dec_123", "by": "dec_124", "other": "dec_124", "version": 3, "session_id": "deploy-2026-11-29",
+    "title": "The connection pool drains under retries", "category": "database", "name": "Cache-aside", "type": "outage",
+    "reason": "Seen again in the load test.", "note": "Cut the queries by half.", "summary": "Throttled the purge job.",
+}  # fmt: skip
+
+
+def example_of(schema: dict[str, Any], components: dict[str, Any], name: str = "") -> Any:
+    """A value that the schema takes."""
+    if "$ref" in schema:
+        return example_of(components[schema["$ref"].rpartition("/")[2]], components, name)
+    for several in ("allOf", "oneOf"):
+        if several in schema:
+            return example_of(schema[several][0], components, name)
+    if "enum" in schema:
+        return schema["enum"][0]
+    form = schema.get("type", "object")
+    form = form[0] if isinstance(form, list) else form
+    if form == "object":
+        wanted = [*schema.get("required", ()), "reason", "note"]
+        inner = {one: said for one, said in schema.get("properties", {}).items() if one in wanted}
+        return {one: example_of(said, components, one) for one, said in inner.items()}
+    if form == "array":
+        return [example_of(schema["items"], components, name)]
+    plain = {"string": "text", "integer": schema.get("minimum", 1), "number": 0.5, "boolean": True}
+    return NAMED.get(name, plain[form]) if form == "string" else plain[form]
+
+
 @functools.cache
 def description() -> bytes:
     """The whole document as JSON, made once a process: it depends on the code only."""

@@ -2,7 +2,7 @@
 
 from django.urls import include, path, re_path
 
-from agent_api import views
+from agent_api import reference, views
 from agent_api.bulk import with_bulk
 from agent_api.cache import CacheView
 from agent_api.context import ContextView
@@ -48,6 +48,7 @@ v1 = [
 ]
 
 urlpatterns = [
+    path("api/", reference.page, name="api_reference"),
     path("api/v1/", include((v1, "api"))),
     re_path(r"^mcp/?$", mcp, name="mcp"),
     re_path(r"^api(?:/|$)", views.not_found),

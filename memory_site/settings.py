@@ -297,6 +297,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "agent_api.openapi.with_problems",
+        "agent_api.openapi.with_examples",
     ],
 }
 

@@ -108,6 +108,7 @@ OUTSIDE: dict[str, tuple[tuple[int, int, int], tuple[int, int, int]]] = {
     "password_change": ((302, 200, 200), (302, 200, 200)),
     "password_change_done": ((302, 200, 200), (302, 405, 405)),
     "new_project": ((302, 403, 200), (302, 403, 422)),
+    "api_reference": ((302, 200, 200), (302, 405, 405)),
     "records:node": ((302, 302, 302), (302, 405, 405)),
     "healthz": ((200, 200, 200), (200, 200, 200)),
     "metrics": ((200, 200, 200), (405, 405, 405)),
