@@ -23,7 +23,10 @@ def test_every_operation_is_there_with_a_command(client, viewer_user):
     ]
     assert len(operations) > 60
     for path, method, name in operations:
-        assert f'<details id="{name}"><summary><strong>{method.upper()}</strong> <code>{path}</code>' in page
+        assert (
+            f'<details class="operation" id="{name}"><summary><strong>{method.upper()}</strong> <code>{path}</code>'
+            in page
+        )
     assert page.count("curl -sS") == len(operations)
     assert "http://testserver/api/v1/decisions" in page
     assert " style=" not in page

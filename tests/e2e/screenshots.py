@@ -75,6 +75,7 @@ def addresses(page: Page) -> dict[str, str]:
     found["connect"] = f"{project}connect/"
     found["project"] = f"{project}project/"
     found["health"] = "/health/"
+    found["api"] = "/api/"
     found["projects"] = "/"
     found["project-new"] = "/projects/new/"
     found["password"] = "/password/"
