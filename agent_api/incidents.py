@@ -13,8 +13,10 @@ from rest_framework.response import Response
 from agent_api.questions import project_ids_of
 from agent_api.views import DoorView
 from projects.access import Capability
+from projects.queries import recalling_reviewed_only
 from records.api.fields import Line, Text, Whole
 from records.api.serializers import StrictSerializer
+from records.hygiene.kept import findings_of
 from records.reads import note_reads
 from runs.api import MemorySerializer, RunSerializer
 from runs.queries import Incident, incidents_like, memory_ids_of, runs_summed_up
@@ -66,7 +68,9 @@ class IncidentsView(DoorView):
     def post(self, request: Request) -> Response:
         asked = self.asked(IncidentQuestion)
         project = [self.project_for(asked).pk] if "project" in asked else project_ids_of(self.actor, None)
-        incidents, notes = incidents_like(project, asked["text"], k=asked["k"], agent=asked.get("agent", ""))
+        incidents, notes = incidents_like(
+            project, asked["text"], k=asked["k"], agent=asked.get("agent", ""), reviewed_only=recalling_reviewed_only(project)
+        )  # fmt: skip
         told = [record.node_id for one in incidents for record in (one.run, one.memory) if record is not None]
         note_reads(told, actor=self.actor, door="api.incidents")
         return Response({"results": _answers(incidents), "notes": notes})
@@ -75,7 +79,9 @@ class IncidentsView(DoorView):
 def _answers(incidents: list[Incident]) -> list[dict[str, Any]]:
     runs = [one.run for one in incidents if one.run is not None]
     memories = [one.memory for one in incidents if one.memory is not None]
-    of_runs, of_memories = {"memories": memory_ids_of(runs)}, {"runs": runs_summed_up(memories)}
+    found = findings_of(record.node_id for record in [*runs, *memories])
+    of_runs = {"memories": memory_ids_of(runs), "findings": found}
+    of_memories = {"runs": runs_summed_up(memories), "findings": found}
     return [
         {
             "score": round(one.score, 6),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from recall.search import search
 from records.errors import InvalidInput
+from records.models import ReviewState
 from records.query_language import Condition, Query
 from runs.kind import MEMORY, RUN
 from runs.models import CacheEntry, Memory, Run
@@ -76,13 +77,16 @@ class Incident:
 
 
 def incidents_like(
-    project_ids: Sequence[int], text: str, *, k: int = 5, agent: str = ""
+    project_ids: Sequence[int], text: str, *, k: int = 5, agent: str = "", reviewed_only: Collection[int] = ()
 ) -> tuple[list[Incident], list[str]]:
-    """The runs and run memories most like a text, each run once, best first; and notes on how they were looked for."""
+    """The runs and run memories most like a text, each run once, best first; and notes on how they were looked for.
+
+    Of the projects in `reviewed_only` only what was approved.
+    """
     kinds = [RUN.name, MEMORY.name]
     conditions = [Condition("agent", f"agent:{agent}", (("agent", agent),))] if agent else []
     query = Query(text=text, words=text, kinds=kinds, conditions=conditions)
-    found = search(project_ids, query, limit=2 * k)
+    found = search(project_ids, query, limit=2 * k, reviewed_only=reviewed_only)
     if found.problems:
         raise InvalidInput({"text": found.problems})
     memories = [hit.record for hit in found.hits if isinstance(hit.record, Memory)]
@@ -95,6 +99,8 @@ def incidents_like(
         memory = hit.record if isinstance(hit.record, Memory) else None
         run = hit.record if memory is None else runs.get(memory.source_run_fk_id)
         if run is not None and (run.project_id != hit.record.project_id or not run.is_active):
+            run = None
+        if run is not None and run.project_id in reviewed_only and run.review_state != ReviewState.APPROVED:
             run = None
         name = run.node_id if run is not None else hit.record.node_id
         if name not in seen:
