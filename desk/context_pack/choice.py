@@ -29,6 +29,7 @@ LEAST_NOVELTY = 0.2
 DUPLICATE = 0.97
 LEAST_COST = 60  # tokens: a shorter item is not taken for its shortness
 LEAST_HEAD, LEAST_SENTENCE = 20, 6  # tokens: with less left, nothing is opened, or nothing is added
+SPARE = 3  # candidates of a section beyond k: some are duplicates, or too long
 MISFITS = 3  # sentences of an item that do not fit, after which no further one is tried
 
 
@@ -97,6 +98,17 @@ class Item:
         self.misfits += 1
 
 
+def _best_of_sections(items: Sequence[Item], most: int) -> tuple[list[Item], list[Item]]:
+    """The `most` of each section that are worth most, of falling worth, and the others: those are not looked into."""
+    best: list[Item] = []
+    beyond: list[Item] = []
+    seen: Counter[str] = Counter()
+    for item in sorted(items, key=lambda item: (-item.worth, item.node_id)):
+        seen[item.candidate.section] += 1
+        (best if seen[item.candidate.section] <= most else beyond).append(item)
+    return best, beyond
+
+
 @dataclass
 class Chosen:
     items: list[Item]
@@ -115,7 +127,7 @@ class Choice:
         vector: Callable[[str], Matrix | None],
     ) -> None:
         """`budget`: tokens for items and the lines that name their sections."""
-        self._waiting = sorted(items, key=lambda item: (-item.worth, item.node_id))
+        self._waiting, self._beyond = _best_of_sections(items, k + SPARE)
         self._budget, self._k = budget, k
         self._section_cost, self._vector = section_cost, vector
         self._likeness: dict[
@@ -139,6 +151,10 @@ class Choice:
             else:
                 heapq.heappop(self._next)
                 self._grow(growing[2])
+        for item in self._beyond:
+            enough = self._of_section[item.candidate.section] >= self._k
+            reason = "k" if enough else "budget"
+            self._left_out.append(LeftOut(item.candidate.record, item.candidate.section, item.worth, reason))
         return Chosen(self._opened, self._left_out, self._spent)
 
     def _best_opening(self) -> tuple[float, Item] | None:
