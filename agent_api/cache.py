@@ -58,8 +58,6 @@ EXAMPLE = OpenApiExample(
 
 
 class CacheView(DoorView):
-    http_method_names = ("get", "head", "put", "delete")
-
     @extend_schema(
         summary="Read what is kept under a key",
         description="404 once it has expired.",

@@ -27,7 +27,7 @@ from desk import actions
 from records.actor import SourceKind
 from records.api.fields import Choice, Line
 from records.api.serializers import BriefSerializer, StrictSerializer, reason_field
-from records.api.viewsets import ActorView
+from records.api.viewsets import ActorView, Answers
 from records.links import links_in
 from records.models import Link, Relation
 from records.paging import Sort
@@ -153,7 +153,7 @@ class LinkViewSet(ActorView, GenericViewSet[Any]):
             raise Http404
         return made
 
-    def answers(self, links: Sequence[Link]) -> list[dict[str, Any]]:
+    def answers(self, links: Sequence[Link]) -> Answers:
         names = {name for made in links for name in (made.source, made.target)}
         ends = records_by_node_id(names, [*{made.project_id for made in links}])
         self.read(sorted(ends))
