@@ -6,6 +6,7 @@ import pytest
 from django.conf import settings
 from django.core.cache import cache
 
+from projects import call_counts
 from projects.access import access_of_user
 from projects.models import AgentToken, Membership, Project, Role, User
 from projects.tokens import digest_of, new_token_text
@@ -21,6 +22,7 @@ def nothing_kept_in_memory(monkeypatch):
     yield
     reads.forget_reads()
     forget_vectors()
+    call_counts.forget()
     cache.clear()
 
 
