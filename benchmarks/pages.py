@@ -29,6 +29,7 @@ django.setup()
 
 from django.conf import settings
 from django.core.management import call_command
+from django.core.wsgi import get_wsgi_application
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
@@ -37,6 +38,7 @@ from benchmarks.timing import HEADER, measure, row
 from decisions.actions import create_decisions
 from decisions.models import Decision
 from decisions.queries import recent_decisions
+from memory_site.garbage import settle
 from patterns.actions import create_patterns
 from patterns.queries import patterns_above
 from pitfalls.actions import create_pitfalls
@@ -142,6 +144,9 @@ def main() -> None:
     user, _ = User.objects.get_or_create(username="benchmark", defaults={"is_superuser": True})
     client = Client()
     client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+
+    get_wsgi_application()  # loads what a server's process has loaded
+    settle()
 
     def get(path: str) -> None:
         answer = client.get(f"/p/{SLUG}/{path}")

@@ -45,6 +45,9 @@ def on_starting(server):
 
 def post_worker_init(worker):
     """In the serving process, after the fork: threads do not survive one."""
+    from memory_site.garbage import settle
+
+    settle()
     if connection.vendor == "sqlite":
         from graph.worker_thread import start_worker_thread
 

@@ -89,6 +89,14 @@ class Desk:
         """Unreviewed records by kind."""
         return {name: counted.waiting for name, counted in self.counts.items()}
 
+    @property
+    def rail_key(self) -> str:
+        """What the rail shows depends on this and on the language."""
+        if self.project is None:
+            return ""
+        numbers = ",".join(f"{c.count}/{c.waiting}" for c in self.counts.values())
+        return f"{self.project.slug} {self._namespace} {self.sees_health} {numbers}"
+
     @cached_property
     def nav(self) -> list[list[NavItem]]:
         if self.project is None:
