@@ -17,18 +17,24 @@ from rest_framework.response import Response
 from agent_api.problems import problem_of
 from database.transactions import transactional
 from projects.models import Project
-from records.api.serializers import Became, said_of
+from records.api.serializers import said_of
 from records.api.viewsets import RecordViewSet
-from records.became import CREATED, became_of
+from records.became import BECAME, CREATED, became_of
 from records.errors import InvalidInput, TooLarge, VerbError
 
 ITEMS_MOST = 1_000
 Item = tuple[int, dict[str, Any]]
 
 
-class BulkResult(Became):
+class BulkResult(serializers.Serializer[Any]):
+    """What became of one item: as in the answer to it alone, or what is wrong with it."""
+
     index = serializers.IntegerField(help_text=_("Of the item, from 0."))
     status = serializers.IntegerField(help_text=_("As if it had been sent alone: 201, 200, 409, 413, 422."))
+    became = serializers.ChoiceField(choices=[(one, one) for one in BECAME], required=False)
+    duplicate_of = serializers.ListField(child=serializers.CharField(), required=False)
+    searchable_at = serializers.DateTimeField(required=False, allow_null=True)
+    queued = serializers.BooleanField(required=False)
     node_id = serializers.CharField(required=False)
     version = serializers.IntegerField(required=False)
     detail = serializers.CharField(required=False, help_text=_("What is wrong with it."))

@@ -82,7 +82,9 @@ class CacheView(DoorView):
         body = {"became": became, **CacheSerializer(entry).data}
         return Response(body, status=201 if became == actions.CREATED else 200)
 
-    @extend_schema(summary="Drop what is kept under a key", parameters=[PROJECT], responses=WrittenCache)
+    @extend_schema(
+        summary="Drop what is kept under a key", parameters=[PROJECT], responses={200: WrittenCache}
+    )
     def delete(self, request: Request, key: str) -> Response:
         entry = self._entry(key)
         body = {"became": "deleted", **CacheSerializer(entry).data}

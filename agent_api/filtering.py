@@ -70,7 +70,8 @@ def _of_filter(name: str, item: Any) -> dict[str, Any]:
         if item.extra.get("initial"):
             schema["default"] = item.extra["initial"]
     elif isinstance(item, django_filters.DateFilter):
-        schema = {"type": "string", "format": "date"}
+        # Empty, as a form sends it, is no filter.
+        schema = {"type": "string", "anyOf": [{"format": "date"}, {"maxLength": 0}]}
     elif isinstance(item, django_filters.NumberFilter):
         bounds = {"minimum": item.extra.get("min_value"), "maximum": item.extra.get("max_value")}
         schema = {"type": "number", **{bound: value for bound, value in bounds.items() if value is not None}}

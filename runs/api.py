@@ -176,10 +176,6 @@ FINISH_EXAMPLE = OpenApiExample(
 )
 
 
-@record_schema(
-    _("Runs"), RunSerializer, WrittenRun, NewRun, RunChanges, RUN_EXAMPLE, START_EXAMPLE,
-    listed=RunInListSerializer,
-)  # fmt: skip
 @extend_schema_view(
     create=extend_schema(
         summary="Start a run, or write a whole one",
@@ -198,6 +194,10 @@ FINISH_EXAMPLE = OpenApiExample(
         summary="Say how a run ended", request=FinishRun, responses=WrittenRun, examples=[FINISH_EXAMPLE]
     ),
 )
+@record_schema(
+    _("Runs"), RunSerializer, WrittenRun, NewRun, RunChanges, RUN_EXAMPLE, START_EXAMPLE,
+    listed=RunInListSerializer,
+)  # fmt: skip
 class RunViewSet(RecordViewSet):
     kind = RUN
     filterset_class = RunFilterSet

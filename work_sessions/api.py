@@ -143,7 +143,6 @@ END_EXAMPLE = OpenApiExample(
 BY_EITHER = "By node id or by the agent's own name for it."
 
 
-@record_schema(_("Sessions"), SessionSerializer, WrittenSession, NewSession, SessionChanges, NEW_EXAMPLE)
 @extend_schema_view(
     create=extend_schema(
         summary="Start a session, or say more of one",
@@ -161,6 +160,7 @@ BY_EITHER = "By node id or by the agent's own name for it."
         summary="End a session", request=EndSession, responses=WrittenSession, examples=[END_EXAMPLE]
     ),
 )
+@record_schema(_("Sessions"), SessionSerializer, WrittenSession, NewSession, SessionChanges, NEW_EXAMPLE)
 class SessionViewSet(RecordViewSet):
     kind = SESSION
     filterset_class = SessionFilterSet

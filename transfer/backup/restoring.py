@@ -23,7 +23,7 @@ from transfer.backup.writing import VIEWS, vendor
 # What an empty desk has: its schema's own rows, and what its worker notes of itself.
 OF_AN_EMPTY_DESK = {
     "django_migrations", "django_content_type", "auth_permission", "sweep_watermarks", "worker_leases",
-    "arrival_places",
+    "arrival_places", "mcp_catalogue",
 }  # fmt: skip
 
 
