@@ -109,6 +109,11 @@ def _best_of_sections(items: Sequence[Item], most: int) -> tuple[list[Item], lis
     return best, beyond
 
 
+def _kind(item: Item) -> str:
+    """The pitfall and the incident of one story are alike, and neither stands for the other."""
+    return item.node_id.partition("_")[0]
+
+
 @dataclass
 class Chosen:
     items: list[Item]
@@ -130,9 +135,8 @@ class Choice:
         self._waiting, self._beyond = _best_of_sections(items, k + SPARE)
         self._budget, self._k = budget, k
         self._section_cost, self._vector = section_cost, vector
-        self._likeness: dict[
-            str, tuple[float, str]
-        ] = {}  # the greatest cosine with an opened item, and whose
+        self._likeness: dict[str, float] = {}  # the greatest cosine with an opened item
+        self._twins: dict[str, str] = {}  # and the opened item of its own kind that says the same
         self._opened: list[Item] = []
         self._left_out: list[LeftOut] = []
         self._of_section: Counter[str] = Counter()
@@ -172,9 +176,8 @@ class Choice:
         return best
 
     def _is_left_out(self, item: Item) -> bool:
-        cosine, like = self._likeness.get(item.node_id, (0.0, ""))
         reason = ""
-        if cosine >= DUPLICATE:
+        if item.node_id in self._twins:
             reason = "duplicate"
         elif self._of_section[item.candidate.section] >= self._k:
             reason = "k"
@@ -182,7 +185,7 @@ class Choice:
             reason = "budget"
         if reason:
             self._waiting.remove(item)
-            of = like if reason == "duplicate" else ""
+            of = self._twins.get(item.node_id, "")
             self._left_out.append(
                 LeftOut(item.candidate.record, item.candidate.section, item.worth, reason, of)
             )
@@ -204,7 +207,7 @@ class Choice:
         return item.fixed + (0 if self._of_section[section] else self._section_cost(section))
 
     def _novelty(self, item: Item) -> float:
-        cosine = self._likeness.get(item.node_id, (0.0, ""))[0]
+        cosine = self._likeness.get(item.node_id, 0.0)
         return max(LEAST_NOVELTY, 1 - max(0.0, cosine - NOVELTY_FROM) / (1 - NOVELTY_FROM))
 
     def _open(self, item: Item) -> None:
@@ -219,8 +222,9 @@ class Choice:
             theirs: Any = self._vector(other.node_id)
             if theirs is not None:
                 cosine = round(float(vector @ theirs), 6)
-                if cosine > self._likeness.get(other.node_id, (0.0, ""))[0]:
-                    self._likeness[other.node_id] = (cosine, item.node_id)
+                self._likeness[other.node_id] = max(cosine, self._likeness.get(other.node_id, 0.0))
+                if cosine >= DUPLICATE and _kind(other) == _kind(item):
+                    self._twins.setdefault(other.node_id, item.node_id)
         self._offer(item)
 
     def _take(self, item: Item) -> None:

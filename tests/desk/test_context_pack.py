@@ -217,6 +217,18 @@ def test_a_duplicate_is_left_out_in_favour_of_the_other(memory, project, agent):
     assert reasons(made)[twin.node_id] == ("duplicate", memory["pitfall"].node_id)
 
 
+def test_the_incident_and_the_pitfall_of_one_story_are_both_told(memory, project, agent):
+    story = "The nightly purge locks the order table and replicas lag for an hour"
+    pitfall = create_pitfall(
+        actor=agent, project=project, category="database", title=story, severity="critical"
+    )
+    run = record_run(actor=agent, project=project, agent_name="dba-bot", trigger_type="alert")
+    incident = remember(actor=agent, project=project, agent_name="dba-bot", summary=story, run=run)
+    embed()
+    made = pack(project, text="replicas lag during the nightly purge", budget=4000)
+    assert {pitfall.node_id, incident.node_id} <= set(ids(made))
+
+
 def test_another_projects_memory_is_absent(memory, other_project):
     made = pack(other_project, session="ses-1")
     assert (made.items, made.left_out) == ([], [])
