@@ -220,7 +220,7 @@ def test_a_duplicate_is_left_out_in_favour_of_the_other(memory, project, agent):
 def test_the_incident_and_the_pitfall_of_one_story_are_both_told(memory, project, agent):
     story = "The nightly purge locks the order table and replicas lag for an hour"
     pitfall = create_pitfall(
-        actor=agent, project=project, category="database", title=story, severity="critical"
+        actor=agent, project=project, category="database", title=story, description=story, severity="critical"
     )
     run = record_run(actor=agent, project=project, agent_name="dba-bot", trigger_type="alert")
     incident = remember(actor=agent, project=project, agent_name="dba-bot", summary=story, run=run)
