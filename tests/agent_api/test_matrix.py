@@ -12,7 +12,7 @@ from agent_api.urls import v1
 from tests.agent_api.conftest import ApiClient
 from tests.conftest import make_token
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = pytest.mark.django_db  # who may do what is no question of the database
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 TOKENS = ("none", "garbage", "expired", "revoked", "elsewhere", "read", "write", "review")
