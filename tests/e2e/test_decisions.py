@@ -202,7 +202,7 @@ def test_filters_live_in_the_address_and_survive_back_and_reload(visit, curator_
     expect(page.locator(".chip .remove")).to_have_count(1)
     assert len(titles(page)) == 19
     assert page.url.partition("?")[2] == "review=approved", "empty fields are in the address"
-    page.get_by_label("Title contains").fill("number 3")
+    page.get_by_label("Words or a line of search").fill("number 3")
     page.keyboard.press("Enter")
     page.wait_for_url("**q=number**")
     expect(page.locator("a.row-title")).to_have_count(5)  # 3, 30, 33, 36, 39

@@ -36,7 +36,7 @@ def test_a_list_is_filtered_sorted_and_paged(plain, viewer_user, agent, curator,
         create_decision(actor=curator, project=project, title=f"Number {at}", decision="d")
     page = plain("/p/shop/decisions/", viewer_user)
     page.locator("details.filters > summary").click()
-    page.get_by_label("Title contains").fill("number")
+    page.get_by_label("Words or a line of search").fill("number")
     page.get_by_role("button", name="Apply").click()
     expect(page.locator(".pager")).to_contain_text("55 decisions")
     assert "q=number" in page.url
