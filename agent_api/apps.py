@@ -6,6 +6,6 @@ class AgentApiConfig(AppConfig):
     name = "agent_api"
 
     def ready(self) -> None:
-        from agent_api.catalogue import sync_catalogue
+        from agent_api.actions import sync_catalogue
 
         post_migrate.connect(sync_catalogue, sender=self)

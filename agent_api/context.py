@@ -19,9 +19,8 @@ from desk.context_pack.answer import answer_of
 from desk.context_pack.asked import Asked, packed_kinds, today, trigger_text
 from desk.context_pack.pack import context_pack
 from projects.access import Capability
-from projects.models import Project
 from records.actor import SourceKind
-from records.api.fields import Choice, Line, Text, Whole
+from records.api.fields import Choice, Line, Text, Whole, YesNo
 from records.api.serializers import StrictSerializer
 from records.models import ReviewState
 from records.reads import note_reads
@@ -42,13 +41,6 @@ class TriggerField(serializers.JSONField):
             check_json(data)
         except DjangoValidationError as error:
             raise serializers.ValidationError(error.messages, code=error.code) from error
-        return data
-
-
-class YesNo(serializers.BooleanField):
-    def to_internal_value(self, data: Any) -> bool:
-        if not isinstance(data, bool):
-            self.fail("invalid", input=data)
         return data
 
 
@@ -195,12 +187,10 @@ class ContextView(DoorView):
         examples=[EXAMPLE, ALERT],
     )
     def post(self, request: Request) -> HttpResponseBase:
-        serializer = ContextQuestion(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        asked = serializer.validated_data
+        asked = self.asked(ContextQuestion)
         pack = context_pack(
             Asked(
-                project=self._project(asked.get("project")),
+                project=self.project_for(asked),
                 text=asked["text"],
                 budget=asked["budget"],
                 k=asked["k"],
@@ -215,19 +205,3 @@ class ContextView(DoorView):
         if asked["format"] == MARKDOWN_FORM:
             return HttpResponse(pack.markdown, content_type="text/markdown; charset=utf-8")
         return Response(answer_of(pack))
-
-    def _project(self, slug: str | None) -> Project:
-        token = self.actor.token
-        assert token is not None
-        projects = {project.slug: project for project in token.projects.all()}
-        if slug is None and len(projects) == 1:
-            return next(iter(projects.values()))
-        if slug not in projects:
-            raise serializers.ValidationError(
-                {
-                    "project": [
-                        _("Must be one of this token's projects: %s.") % (", ".join(sorted(projects)) or "-")
-                    ]
-                }
-            )
-        return projects[slug]

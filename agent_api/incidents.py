@@ -72,7 +72,7 @@ class IncidentsView(DoorView):
             project, asked["text"], k=asked["k"], agent=asked.get("agent", ""), reviewed_only=recalling_reviewed_only(project)
         )  # fmt: skip
         told = [record.node_id for one in incidents for record in (one.run, one.memory) if record is not None]
-        note_reads(told, actor=self.actor, door="api.incidents")
+        note_reads(told, actor=self.actor, door=f"{self.actor.channel}.incidents")
         return Response({"results": _answers(incidents), "notes": notes})
 
 

@@ -14,7 +14,7 @@ class EntryKind(models.TextChoices):
 
 
 class CatalogueEntry(models.Model):
-    """A tool or a resource. Kept to what the code offers by `agent_api.catalogue.sync_catalogue`, after each migrate."""
+    """A tool or a resource. Kept to what the code offers by `agent_api.actions.sync_catalogue`, after each migrate."""
 
     kind = ChoiceField(choices=EntryKind.choices)
     name = ExactCharField(max_length=64)

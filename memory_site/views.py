@@ -26,8 +26,12 @@ def healthz(request: HttpRequest) -> JsonResponse:
     return JsonResponse({"status": "ok", "version": settings.VERSION})
 
 
+def _is_for_agents(request: HttpRequest) -> bool:
+    return request.path.startswith("/api/") or request.path.rstrip("/") == "/mcp"
+
+
 def _error(request: HttpRequest, status: int) -> HttpResponse:
-    if request.path.startswith("/api/"):
+    if _is_for_agents(request):
         return plain_problem(request, status)
     return render(
         request, f"{status}.html", {"request_id": getattr(request, "request_id", "")}, status=status
@@ -50,7 +54,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """503 where it was the database that did not answer: the same again in a moment will do."""
     away = is_away(sys.exc_info()[1])
     status = 503 if away else 500
-    if request.path.startswith("/api/"):
+    if _is_for_agents(request):
         response = plain_problem(request, status)
     else:
         # Without what the frame knows of the person: to ask for that is what may just have failed.

@@ -191,12 +191,13 @@ def _sweep_strays(kind: Kind) -> int:
 @transactional
 def look_at_unseen(kind: Kind, limit: int) -> int:
     """Findings and text hashes of records that were written before there were any: some a minute, until all have them."""
-    unseen = ProjectionMark.objects.filter(kind=kind.name, gone=False, text_hash=None)
-    node_ids = list(unseen.values_list("node_id", flat=True)[:limit])
-    records = list(records_by_node_id(node_ids).values())
-    for record in records:
-        ProjectionMark.objects.filter(node_id=record.node_id).update(text_hash=text_hash_of(record))
-    look_again(records)
+    unseen = list(ProjectionMark.objects.filter(kind=kind.name, gone=False, text_hash=None)[:limit])
+    records = records_by_node_id([mark.node_id for mark in unseen])
+    marked = [mark for mark in unseen if mark.node_id in records]
+    for mark in marked:
+        mark.text_hash = text_hash_of(records[mark.node_id])
+    ProjectionMark.objects.bulk_update(marked, ["text_hash"])
+    look_again(list(records.values()))
     return len(records)
 
 

@@ -10,9 +10,8 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from agent_api.catalogue import catalogue_of
-from agent_api.connect.queries import agents_seen
 from agent_api.connect.snippets import snippets
+from agent_api.queries import agents_seen, catalogue_of
 from projects.access import Capability, in_project
 from projects.actions import Manager, create_token
 from projects.forms import TokenForm

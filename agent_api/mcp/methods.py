@@ -12,8 +12,8 @@ from django.core.signals import got_request_exception
 from django.db import Error as DatabaseError
 from django.http import HttpRequest
 
-from agent_api.authentication import RUN_ID, SESSION_ID
-from agent_api.catalogue import note_call
+from agent_api.actions import note_call
+from agent_api.authentication import RUN_ID, SESSION_ID, count_call
 from agent_api.mcp import protocol, resources, schemas, tools
 from agent_api.mcp.answers import as_text, problem_text, within_size
 from agent_api.mcp.inner import Answer, ask
@@ -32,6 +32,8 @@ INSTRUCTIONS = (
 )
 # Of lists that change with the code only: a client may keep them for so long.
 LISTS_KEPT_MS = 5 * 60 * 1000
+# Counted where the API is asked, as what they ask.
+CALLS_THE_API = ("tools/call", "resources/read")
 Handler = Callable[[HttpRequest, Message, AgentToken], dict[str, Any]]
 
 
@@ -39,6 +41,8 @@ def answer(request: HttpRequest, message: Message, token: AgentToken) -> dict[st
     handler = HANDLERS.get(message.method)
     if handler is None:
         raise McpError(protocol.METHOD_NOT_FOUND, f"There is no method {message.method[:100]} here.")
+    if message.method not in CALLS_THE_API:
+        count_call(token, reads=True)
     try:
         return handler(request, message, token)
     except DatabaseError as error:

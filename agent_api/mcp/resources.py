@@ -12,9 +12,10 @@ from django.utils import timezone
 
 from agent_api.mcp.inner import Call
 from agent_api.mcp.tools import API, path_of
+from patterns.queries import TRUSTED
 from projects.models import Project
 
-RECENT_DAYS, TRUSTED, LISTED = 30, 0.80, 20
+RECENT_DAYS, LISTED = 30, 20
 MIME_TYPE = "text/markdown"
 URI = re.compile(r"memory://(?P<project>[a-zA-Z0-9_-]{1,100})/(?P<path>[a-z0-9_/]{1,60})", re.ASCII)
 

@@ -11,29 +11,35 @@ from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.request import UnreadablePostError
 from django.views.decorators.csrf import csrf_exempt
+from rest_framework.exceptions import AuthenticationFailed, Throttled
 
-from agent_api.authentication import REALM
+from agent_api.authentication import REALM, token_of
 from agent_api.mcp import protocol
 from agent_api.mcp.methods import answer
 from agent_api.mcp.protocol import McpError
 from projects.models import AgentToken
-from projects.tokens import find_token, note_use
 
 
 @csrf_exempt
 @login_not_required
 def mcp(request: HttpRequest) -> HttpResponse:
+    request.get_host()  # refuses a Host that is none of ours: a name pointed at this machine opens nothing
     refused = _refused(request)
     if refused is not None:
         return refused
-    token = _token(request)
-    if token is None:
-        response = JsonResponse(
-            {"error": "invalid_token", "error_description": "Use a bearer token."}, status=401
-        )
-        response["WWW-Authenticate"] = REALM
-        return response
-    note_use(token)
+    given = request.headers.get("Authorization", "")
+    try:
+        if not given.strip():
+            raise AuthenticationFailed
+        return _answered(request, token_of(request, given))
+    except AuthenticationFailed:
+        return _refusal(401, "invalid_token", "Use a bearer token.", {"WWW-Authenticate": REALM})
+    except Throttled as error:
+        seconds = int(getattr(error, "wait", None) or 1)
+        return _refusal(429, "too_many_calls", str(error.detail), {"Retry-After": str(seconds)})
+
+
+def _answered(request: HttpRequest, token: AgentToken) -> HttpResponse:
     try:
         body = request.body
     except RequestDataTooBig:
@@ -61,32 +67,22 @@ def _refused(request: HttpRequest) -> HttpResponse | None:
     """Pages of other sites must not speak to this door through a browser, nor anyone by a GET."""
     origin = request.headers.get("Origin")
     if origin is not None and origin not in _own_origins(request):
-        return JsonResponse(
-            {"error": "forbidden", "error_description": "This Origin may not call."}, status=403
-        )
+        return _refusal(403, "forbidden", "This Origin may not call.")
     if request.method != "POST":
-        response = JsonResponse(
-            {"error": "method_not_allowed", "error_description": "Only POST."}, status=405
-        )
-        response["Allow"] = "POST"
-        return response
+        return _refusal(405, "method_not_allowed", "Only POST.", {"Allow": "POST"})
     if request.content_type != "application/json":
-        return JsonResponse(
-            {"error": "unsupported", "error_description": "Send application/json."}, status=415
-        )
+        return _refusal(415, "unsupported", "Send application/json.")
     return None
 
 
 def _own_origins(request: HttpRequest) -> set[str]:
     site = urlsplit(settings.SITE_URL)
-    # get_host() refuses a Host that is none of ours, so that a name pointed at this machine opens nothing.
     return {f"{site.scheme}://{site.netloc}", f"{request.scheme}://{request.get_host()}"}
 
 
-def _token(request: HttpRequest) -> AgentToken | None:
-    request.get_host()
-    scheme, _space, text = request.headers.get("Authorization", "").strip().partition(" ")
-    return find_token(text.strip()) if scheme.lower() == "bearer" else None
+def _refusal(status: int, error: str, said: str, headers: dict[str, str] | None = None) -> HttpResponse:
+    """Before there is a message to answer."""
+    return JsonResponse({"error": error, "error_description": said}, status=status, headers=headers)
 
 
 def _error(number: Any, error: McpError, status: int) -> HttpResponse:

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from agent_api.catalogue import note_call, sync_catalogue
+from agent_api.actions import note_call, sync_catalogue
 from agent_api.connect.snippets import snippets
 from agent_api.mcp.tools import TOOLS
 from agent_api.models import EntryKind

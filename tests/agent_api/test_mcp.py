@@ -6,13 +6,15 @@ import base64
 import json
 
 import pytest
+from django.db import OperationalError
 from django.test import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agent_api.catalogue import catalogue_of, sync_catalogue
+from agent_api.actions import sync_catalogue
 from agent_api.mcp.answers import LONGEST_ANSWER, LONGEST_TEXT
 from agent_api.mcp.tools import TOOLS
+from agent_api.queries import catalogue_of
 from decisions.actions import create_decision
 from decisions.models import Decision
 from records import reads
@@ -219,6 +221,45 @@ def test_a_long_text_is_shortened_and_says_so(door, agent, project):
     (content,) = door.result("resources/read", {"uri": "memory://shop/decisions/recent"})["contents"]
     assert len(content["text"]) < 1.3 * LONGEST_ANSWER
     assert "are left out" in content["text"]
+
+
+def test_calls_are_counted_as_those_of_the_api_are(project, decision, settings):
+    settings.API_READS_PER_MINUTE, settings.API_WRITES_PER_MINUTE = 3, 1
+    door = Door(make_token(project)[1])
+    assert not door.call("get_record", node_id=decision.node_id)["isError"]
+    assert not door.call("record_decision", title="Use Valkey", decision="Move.")["isError"]
+    refused = door.call("record_decision", title="Use Dragonfly", decision="Move.")
+    assert refused["structuredContent"]["status"] == 429
+    assert [door.send("tools/list").status_code for _ in range(3)] == [200, 200, 429]
+    assert door.send("tools/list")["Retry-After"]
+
+
+def test_wrong_tokens_are_throttled_by_address(project, settings):
+    settings.API_FAILURES_PER_MINUTE = 2
+    answers = [Door("mdk_wrong").send("tools/list").status_code for _ in range(4)]
+    assert answers == [401, 401, 429, 429]
+    assert Door(make_token(project)[1]).send("tools/list").status_code == 200
+    assert Door(None).send("tools/list").status_code == 401  # who asks without one guesses none
+
+
+def test_what_was_done_is_answered_though_it_cannot_be_counted(project, monkeypatch):
+    def locked(*_args, **_options):
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr("agent_api.actions._count_call", locked)
+    result = Door(make_token(project)[1]).call("record_decision", title="Use Redis", decision="Cache.")
+    assert result["structuredContent"]["became"] == "created"
+    assert Decision.objects.count() == 1
+
+
+def test_while_the_database_is_away_the_answer_is_json(project, monkeypatch):
+    def away(*_args, **_options):
+        raise OperationalError(2013, "Lost connection")
+
+    monkeypatch.setattr("agent_api.authentication.find_token", away)
+    answer = Door("mdk_any").send("tools/list")
+    assert (answer.status_code, answer["Content-Type"]) == (503, "application/problem+json")
+    assert answer["Retry-After"]
 
 
 # --- The protocol itself ----------------------------------------------------------------------------------------

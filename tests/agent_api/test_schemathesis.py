@@ -45,7 +45,7 @@ def token(transactional_db) -> str:
     return text
 
 
-def run(url: str, token: str, phases: str, examples: int) -> None:
+def run(url: str, token: str, folder: Path, phases: str, examples: int) -> None:
     answer = subprocess.run(
         [
             Path(sys.executable).with_name("schemathesis"), f"--config-file={CONFIGURATION}", "run",
@@ -53,16 +53,16 @@ def run(url: str, token: str, phases: str, examples: int) -> None:
             f"--max-examples={examples}", f"--checks={CHECKS}", "--seed=1", "--suppress-health-check=all",
             "--warnings=off", "--no-color",
         ],
-        capture_output=True, text=True, check=False,
+        capture_output=True, text=True, check=False, cwd=folder,
     )  # fmt: skip
     sys.stdout.write(answer.stdout[-1500:])
     assert answer.returncode == 0, answer.stdout[-20_000:]
 
 
-def test_requests_at_random(live_server, token):
-    run(live_server.url, token, "examples,fuzzing", examples=2)
+def test_requests_at_random(live_server, token, tmp_path):
+    run(live_server.url, token, tmp_path, "examples,fuzzing", examples=2)
 
 
 @pytest.mark.slow
-def test_every_boundary_and_the_state_machine(live_server, token):
-    run(live_server.url, token, "coverage,fuzzing,stateful", examples=15)
+def test_every_boundary_and_the_state_machine(live_server, token, tmp_path):
+    run(live_server.url, token, tmp_path, "coverage,fuzzing,stateful", examples=15)

@@ -1,18 +1,47 @@
-"""Who has come through the doors of a project."""
+"""Reads of the doors themselves: what MCP offers, what was used of it, which agents came."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
-from django.db.models import Max, Sum
+from django.db.models import Count, Max, Q, Sum
 from django.utils import timezone
 
-from agent_api.models import CatalogueUse
+from agent_api.models import CatalogueEntry, CatalogueUse
 from projects.models import AgentToken, Project
 
 # A token's use is noted once a minute: whoever came since then may be there still.
 HERE_FOR = timedelta(minutes=2)
+
+
+@dataclass(frozen=True)
+class EntryUse:
+    """One line of the catalogue: the entry, and what the project's tokens used of it."""
+
+    entry: CatalogueEntry
+    calls: int
+    errors: int
+    last_at: datetime | None
+    agents: int
+
+
+def catalogue_of(project: Project) -> list[EntryUse]:
+    """What is offered, with the counts of the tokens that may enter this project. One statement."""
+    ours = Q(uses__token__projects=project)
+    rows: Iterable[Any] = (
+        CatalogueEntry.objects.filter(is_offered=True)
+        .annotate(
+            calls=Sum("uses__calls", filter=ours, default=0),
+            failed=Sum("uses__errors", filter=ours, default=0),
+            last=Max("uses__last_at", filter=ours),
+            agents=Count("uses__token__agent_name", filter=ours, distinct=True),
+        )
+        .order_by("-kind", "pk")
+    )
+    return [EntryUse(row, row.calls, row.failed, row.last, row.agents) for row in rows]
 
 
 @dataclass(frozen=True)
