@@ -12,7 +12,7 @@ from database.transactions import transactional
 from decisions.kind import DECISION, OUTCOME
 from decisions.models import Decision, Outcome, Status
 from projects.models import Project
-from records import verbs
+from records import checks, verbs
 from records.actor import Actor
 from records.errors import InvalidInput, Refused
 from records.links import leads_to, link
@@ -63,7 +63,7 @@ def edit_decision(
     expected_version: int | None = None,
 ) -> Decision:
     """Change any of EDITABLE."""
-    changes = verbs.only(changes, EDITABLE, decision.node_id)
+    changes = checks.only(changes, EDITABLE, decision.node_id)
     if "decided_at" in changes:
         changes["sort_at"] = changes["decided_at"] or decision.created_at
     return verbs.update(
@@ -77,7 +77,7 @@ def change_status(
     """What the world did with the decision. The memory stays visible whatever its status."""
     if status not in Status.values:
         raise InvalidInput({"status": [_("Must be one of: %s.") % ", ".join(Status.values)]})
-    verbs.require_reason(reason)
+    checks.require_reason(reason)
     return verbs.update(
         decisions, {"status": status}, actor=actor, verb="change_status", reason=reason, **options
     )
@@ -121,7 +121,7 @@ def contradict(*, actor: Actor, decision: Decision, other: Any, reason: str = ""
 
 def record_outcome(*, actor: Actor, decision: Decision, reason: str = "", **fields: Any) -> Outcome:
     """What followed the decision: the graph's LEADS_TO."""
-    rows = [{**verbs.only(fields, OUTCOME_EDITABLE), "decision": decision}]
+    rows = [{**checks.only(fields, OUTCOME_EDITABLE), "decision": decision}]
     return verbs.create(OUTCOME, rows, actor=actor, project=decision.project, reason=reason)[0]
 
 
@@ -133,7 +133,7 @@ def edit_outcome(
     reason: str = "",
     expected_version: int | None = None,
 ) -> Outcome:
-    changes = verbs.only(changes, OUTCOME_EDITABLE, outcome.node_id)
+    changes = checks.only(changes, OUTCOME_EDITABLE, outcome.node_id)
     return verbs.update(
         [outcome], changes, actor=actor, reason=reason, expected_version=expected_version
     ).record

@@ -8,7 +8,8 @@ from django.db.models import Q, QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from decisions.models import Decision, Outcome, Precision, Status
-from records.filters import AnyOfFilter, DayFilter, RecordFilterSet, WholeNumberFilter, within_days
+from records.filter_fields import AnyOfFilter, DayFilter, WholeNumberFilter, within_days
+from records.filters import RecordFilterSet
 from records.paging import Sort
 from records.query_language import LONGEST_QUERY
 

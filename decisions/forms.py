@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from decisions.models import OUTCOME_TYPES, Decision, Outcome, Precision, Status
-from records.filters import DAY_BOUNDS, DateInput
+from records.filter_fields import DAY_BOUNDS, DateInput
 from records.forms import LongTextField, ReasonForm, RecordForm, TagsField, initial_of
 from records.times import shown_time
 from records.validation import check_text

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from database.transactions import transactional
 from decisions.actions import IMPORTED
 from decisions.models import Decision
-from records import verbs
+from records import checks, revisions, verbs
 from records.actor import Actor
 from records.errors import InvalidInput, Refused
 from records.images import digest_of
@@ -69,7 +69,7 @@ def import_again(
     """Take in what the document says now. `changes` may depend on the record as locked."""
 
     def allowed(record: Decision) -> dict[str, Any]:
-        plan = verbs.only(changes(record) if callable(changes) else changes, IMPORTED, record.node_id)
+        plan = checks.only(changes(record) if callable(changes) else changes, IMPORTED, record.node_id)
         if "decided_at" in plan:
             plan["sort_at"] = plan["decided_at"] or record.created_at
         return plan
@@ -95,7 +95,7 @@ def note_conflict(*, actor: Actor, decision: Decision, theirs: Mapping[str, Any]
     standing = open_conflict(decision)
     if standing and standing.detail and standing.detail.get("theirs") == detail["theirs"]:
         return False
-    verbs.note_event(decision, CONFLICT, actor=actor, reason=reason, detail=detail)
+    revisions.note_event(decision, CONFLICT, actor=actor, reason=reason, detail=detail)
     return True
 
 
@@ -104,7 +104,7 @@ def withdraw_conflict(*, actor: Actor, decision: Decision, reason: str) -> bool:
     """The document is again as it was when last read: nothing is left to settle."""
     if open_conflict(decision) is None:
         return False
-    verbs.note_event(decision, SETTLED, actor=actor, reason=reason)
+    revisions.note_event(decision, SETTLED, actor=actor, reason=reason)
     return True
 
 

@@ -14,7 +14,7 @@ from patterns.kind import PATTERN
 from patterns.models import Cause, Evidence, Pattern
 from projects.access import Capability
 from projects.models import Project
-from records import verbs
+from records import checks, revisions, verbs
 from records.actor import Actor
 from records.errors import InvalidInput
 from records.guard import writing
@@ -59,7 +59,7 @@ def edit_pattern(
     reason: str = "",
     expected_version: int | None = None,
 ) -> Pattern:
-    changes = verbs.only(changes, EDITABLE, pattern.node_id)
+    changes = checks.only(changes, EDITABLE, pattern.node_id)
     return verbs.update(
         [pattern], changes, actor=actor, reason=reason, expected_version=expected_version
     ).record
@@ -70,7 +70,7 @@ def adjust_confidence(
     *, actor: Actor, pattern: Pattern, confidence: float, reason: str, expected_version: int | None = None
 ) -> Pattern:
     """A person's judgement: the new prior, with a reason. Votes so far are folded into it and count anew."""
-    verbs.require_reason(reason)
+    checks.require_reason(reason)
     value = _checked_confidence(confidence)
     changes = {"prior_confidence": value, "confidence_score": value, "worked_count": 0, "failed_count": 0}
     outcome = verbs.update(
@@ -86,7 +86,7 @@ def adjust_confidence(
 @transactional
 def record_evidence(*, actor: Actor, pattern: Pattern, worked: bool, note: str = "") -> Pattern:
     """One vote from use: it worked, or it failed. Counts as a use; changes no version."""
-    note = verbs.checked_reason(note)
+    note = checks.checked_reason(note)
     actor.require(pattern.project_id, Capability.WRITE)
     (locked,) = verbs.lock(PATTERN, [pattern.pk])
     counts = {
@@ -102,7 +102,7 @@ def record_evidence(*, actor: Actor, pattern: Pattern, worked: bool, note: str =
     locked.refresh_from_db()
     cause = Cause.WORKED if worked else Cause.FAILED
     _add_evidence(locked, cause, actor=actor, note=note)
-    verbs.note_event(locked, cause.value, actor=actor, reason=note, detail={"confidence_after": score})
+    revisions.note_event(locked, cause.value, actor=actor, reason=note, detail={"confidence_after": score})
     return locked
 
 
@@ -129,7 +129,7 @@ def _add_evidence(pattern: Pattern, cause: Cause, *, actor: Actor, note: str = "
             pattern=pattern,
             cause=cause,
             confidence_after=pattern.confidence_score,
-            note=verbs.checked_reason(note).strip() or None,
+            note=checks.checked_reason(note).strip() or None,
             actor_name=actor.name,
             source_session=actor.session or None,
             source_run=actor.run or None,

@@ -5,7 +5,8 @@ from django.forms import HiddenInput
 from django.utils.translation import gettext_lazy as _
 
 from patterns.models import Pattern
-from records.filters import CountFilter, RecordFilterSet
+from records.filter_fields import CountFilter
+from records.filters import RecordFilterSet
 from records.paging import Sort
 
 

@@ -13,7 +13,7 @@ from pitfalls.kind import PITFALL
 from pitfalls.models import Encounter, Pitfall, Severity
 from projects.access import Capability
 from projects.models import Project
-from records import verbs
+from records import checks, revisions, verbs
 from records.actor import Actor
 from records.errors import InvalidInput
 from records.guard import writing
@@ -44,7 +44,7 @@ def edit_pitfall(
     reason: str = "",
     expected_version: int | None = None,
 ) -> Pitfall:
-    changes = verbs.only(changes, EDITABLE, pitfall.node_id)
+    changes = checks.only(changes, EDITABLE, pitfall.node_id)
     return verbs.update(
         [pitfall], changes, actor=actor, reason=reason, expected_version=expected_version
     ).record
@@ -55,7 +55,7 @@ def change_severity(
 ) -> verbs.Outcome:
     if severity not in Severity.values:
         raise InvalidInput({"severity": [_("Must be one of: %s.") % ", ".join(Severity.values)]})
-    verbs.require_reason(reason)
+    checks.require_reason(reason)
     return verbs.update(
         pitfalls, {"severity": severity}, actor=actor, verb="change_severity", reason=reason, **options
     )
@@ -65,7 +65,7 @@ def change_severity(
 @transactional
 def meet_again(*, actor: Actor, pitfall: Pitfall, note: str = "") -> Pitfall:
     """It was met again. Counts; changes no version."""
-    note = verbs.checked_reason(note)
+    note = checks.checked_reason(note)
     actor.require(pitfall.project_id, Capability.WRITE)
     (locked,) = verbs.lock(PITFALL, [pitfall.pk])
     with writing():
@@ -79,7 +79,7 @@ def meet_again(*, actor: Actor, pitfall: Pitfall, note: str = "") -> Pitfall:
             created_at=timezone.now(),
         )
     locked.refresh_from_db()
-    verbs.note_event(
+    revisions.note_event(
         locked, "met_again", actor=actor, reason=note, detail={"encountered_count": locked.encountered_count}
     )
     return locked

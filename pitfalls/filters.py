@@ -4,7 +4,8 @@ import django_filters
 from django.utils.translation import gettext_lazy as _
 
 from pitfalls.models import Pitfall, Severity
-from records.filters import AnyOfFilter, CountFilter, RecordFilterSet
+from records.filter_fields import AnyOfFilter, CountFilter
+from records.filters import RecordFilterSet
 from records.paging import Sort
 
 

@@ -17,7 +17,8 @@ from records.hygiene.findings import SECRET
 from records.images import image_of
 from records.kinds import Kind
 from records.models import ProjectionMark, Record, Revision
-from records.verbs import _reload, _revision_fields, mirror_tags
+from records.revisions import revision_fields
+from records.verbs import mirror_tags, reload
 
 IDS_SAID = 50
 
@@ -46,7 +47,7 @@ def bring_in(
     """Insert records of which each names its key; `tell` gives the revision of each, where its history does not follow."""
     with writing():
         kind.model.objects.bulk_create(instances)
-    records = _reload(kind, [instance.pk for instance in instances])
+    records = reload(kind, [instance.pk for instance in instances])
     marks.want(records, new=True)
     if tell is not None:
         write_history([tell(record) for record in records])
@@ -85,7 +86,7 @@ def first_revision(
 ) -> Revision:
     """The one with which a record begins here; `detail` says what of it could not be kept as it was written."""
     return Revision(
-        **_revision_fields(record, actor, "create", reason),
+        **revision_fields(record, actor, "create", reason),
         version=record.version,
         after=image_of(record),
         changed=[],

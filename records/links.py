@@ -15,11 +15,12 @@ from projects.access import Capability
 from projects.models import Project
 from records import marks
 from records.actor import Actor
+from records.checks import checked_reason
 from records.errors import InvalidInput, Refused
 from records.guard import writing
 from records.models import Link, Relation, Revision
 from records.queries import records_by_node_id
-from records.verbs import checked_reason, event_of, note_event
+from records.revisions import event_of, note_event
 
 # What a reader must know first.
 TELLING: dict[str, int] = {Relation.CONTRADICTS: 0, Relation.SUPERSEDES: 1}

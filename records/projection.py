@@ -11,9 +11,9 @@ from database.transactions import transactional
 from projects.access import Capability
 from records import marks
 from records.actor import Actor
+from records.checks import checked_reason
 from records.guard import writing
 from records.models import ProjectionMark, Revision
-from records.verbs import checked_reason
 
 CHUNK = 500
 

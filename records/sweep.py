@@ -24,8 +24,9 @@ from records.images import changed_between, digest_of, image_of, seen_digest_of
 from records.kinds import Kind, all_kinds
 from records.models import ProjectionMark, RecordTag, Revision, SweepWatermark
 from records.queries import records_by_node_id
+from records.revisions import revision_fields
 from records.same_text import text_hash_of
-from records.verbs import _revision_fields, mirror_tags
+from records.verbs import mirror_tags
 
 log = logging.getLogger("memory_desk.sweep")
 OVERLAP = timedelta(minutes=5)
@@ -149,7 +150,7 @@ def _take_in_one(
         record = rows.select_related(*kind.select).get()
         after = image_of(record)
         Revision.objects.create(
-            **_revision_fields(record, SQL_WRITER, "create" if is_there_again else "edit", ""),
+            **revision_fields(record, SQL_WRITER, "create" if is_there_again else "edit", ""),
             version=record.version,
             after=after,
             changed=changed_between(before, after) if before else [],

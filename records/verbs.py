@@ -7,16 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from decimal import Decimal
 from functools import partial as bound
 from functools import wraps
-from math import isfinite
 from typing import Any, ParamSpec, TypeVar
 
-from django.core.exceptions import ValidationError
 from django.db import IntegrityError, connection
-from django.db.models import DecimalField, F
+from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -26,15 +22,15 @@ from projects.models import Project
 from records import marks
 from records.actor import Actor, SourceKind
 from records.arriving import Arrival
-from records.errors import Conflict, InvalidInput, Refused, TooLarge, VerbError
+from records.checks import as_kept, checked_reason, require_reason, validate
+from records.errors import Conflict, InvalidInput, Refused, VerbError
 from records.guard import writing
 from records.hygiene.kept import texts_of
-from records.hygiene.secrets import redact, redact_json
-from records.images import changed_between, image_of, seen_digest_of
+from records.images import image_of, seen_digest_of
 from records.kinds import Kind, kind_of
-from records.models import ProjectionMark, Record, RecordTag, ReviewState, Revision
-from records.policies import POLICY, Ruling
-from records.validation import check_text, check_time, tag_words
+from records.models import ProjectionMark, Record, RecordTag, ReviewState
+from records.revisions import write_revisions
+from records.validation import tag_words
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -104,7 +100,7 @@ def _new(
     }
     if state == ReviewState.APPROVED:
         stamped |= {"reviewed_at": timezone.now(), "reviewed_by": actor.user}
-    return kind.model(**{**stamped, **_clean(kind, row)})
+    return kind.model(**{**stamped, **as_kept(kind, row)})
 
 
 @transactional
@@ -117,10 +113,10 @@ def _insert(
         else:
             for instance in instances:
                 _refusing_bad_rows(instance.save, instance, force_insert=True)
-    records = _reload(kind, [instance.pk for instance in instances])
+    records = reload(kind, [instance.pk for instance in instances])
     marks.want(records, new=True)
     arrival.keep_new(records)
-    _write_revisions(records, None, actor=actor, verb=verb, reason=reason, rulings=arrival.rulings)
+    write_revisions(records, None, actor=actor, verb=verb, reason=reason, rulings=arrival.rulings)
     mirror_tags([record for record in records if record.tags], new=True)
     return records
 
@@ -202,7 +198,7 @@ def _update_chunk(
             actor.require(record.project_id, capability)
             if expected_version is not None and record.version != expected_version:
                 raise Conflict(record, expected_version)
-            wanted = _clean(kind, changes(record) if callable(changes) else changes)
+            wanted = as_kept(kind, changes(record) if callable(changes) else changes)
             plan = {name: value for name, value in wanted.items() if getattr(record, name) != value}
             if plan:
                 befores[record.pk], texts = image_of(record), texts_of(record)
@@ -217,10 +213,10 @@ def _update_chunk(
                 raise
             outcome.refused.append((record.node_id, refusal))
     _write_rows(kind, plans)
-    outcome.updated = _reload(kind, list(plans))
+    outcome.updated = reload(kind, list(plans))
     marks.want(outcome.updated)
     arrival.keep_changed(outcome.updated)
-    _write_revisions(outcome.updated, befores, actor=actor, verb=verb, reason=reason, rulings=arrival.rulings)
+    write_revisions(outcome.updated, befores, actor=actor, verb=verb, reason=reason, rulings=arrival.rulings)
     mirror_tags([record for record in outcome.updated if "tags" in plans[record.pk]])
     return outcome
 
@@ -305,161 +301,10 @@ def restore(records: Sequence[Any], *, actor: Actor, reason: str = "", **options
     return update(records, {"archived_at": None}, actor=actor, verb="restore", reason=reason, **options)
 
 
-def note_event(
-    record: Any, verb: str, *, actor: Actor, reason: str = "", detail: Mapping[str, Any] | None = None
-) -> Revision:
-    """A history row beside the versions, for an act that changes no versioned column. Call inside a transaction."""
-    event = event_of(record, verb, actor=actor, reason=reason, detail=detail)
-    with writing():
-        event.save(force_insert=True)
-    return event
-
-
-def event_of(
-    record: Any, verb: str, *, actor: Actor, reason: str = "", detail: Mapping[str, Any] | None = None
-) -> Revision:
-    """The same, not yet written."""
-    return Revision(**_revision_fields(record, actor, verb, reason), detail=dict(detail or {}))
-
-
-def only(changes: Mapping[str, Any], allowed: Sequence[str], node_id: str = "") -> dict[str, Any]:
-    """The changes, if each names a column that this verb may change."""
-    unknown = [name for name in changes if name not in allowed]
-    if unknown:
-        raise InvalidInput({name: [_("Cannot be changed here.")] for name in unknown}, node_id)
-    return dict(changes)
-
-
-def require_reason(reason: str) -> None:
-    if not reason.strip():
-        raise InvalidInput({"reason": [_("Say why: the next reader needs it.")]})
-
-
-def checked_reason(reason: str) -> str:
-    """The reason or note as it is kept: a secret in it is taken out. Raises InvalidInput."""
-    try:
-        check_text(reason)
-    except ValidationError as error:
-        raise InvalidInput({"reason": error.messages}) from error
-    return redact(reason)[0]
-
-
-def validate(record: Any, columns: Iterable[str] | None = None) -> None:
-    """The columns' own rules, in words: of these columns, or of all. What plain SQL wrote against a rule into another
-    column must not keep a person from rejecting it. CHECKs and uniqueness are the database's, which asks nothing twice.
-    """
-    names = None if columns is None else set(columns)
-    checked = [
-        column
-        for column in record._meta.fields
-        if not (column.is_relation or column.generated) and (names is None or column.name in names)
-    ]
-    errors: dict[str, Any] = {}
-    refusal: type[InvalidInput] = InvalidInput
-    try:
-        record.clean_fields(exclude=[f.name for f in record._meta.fields if f not in checked])
-    except ValidationError as error:
-        errors = error.message_dict
-        if any(one.code == "too_large" for found in error.error_dict.values() for one in found):
-            refusal = TooLarge
-    for column in checked:
-        value = getattr(record, column.name)
-        if column.editable and isinstance(value, datetime) and column.name not in errors:
-            try:
-                check_time(value)
-            except ValidationError as error:
-                errors[column.name] = error.messages
-    if errors:
-        raise refusal(errors, record.node_id if record.pk else "")
-
-
-def _clean(kind: Kind, row: Mapping[str, Any]) -> dict[str, Any]:
-    """Without secrets; optional text has one empty value, NULL; tags are stripped, without repeats; a float is the
-    decimal it shows."""
-    cleaned = {name: _without_secrets(value) for name, value in row.items()}
-    for name, value in cleaned.items():
-        column = kind.model._meta.get_field(name)
-        if isinstance(value, str) and not value.strip() and getattr(column, "null", False):
-            cleaned[name] = None
-        elif isinstance(value, float) and isinstance(column, DecimalField) and isfinite(value):
-            cleaned[name] = Decimal(repr(value))
-        elif name == "tags" and isinstance(value, list | tuple):
-            words = [tag.strip() if isinstance(tag, str) else tag for tag in value]
-            cleaned[name] = (
-                list(dict.fromkeys(words)) or None if all(isinstance(w, str) for w in words) else list(value)
-            )
-    return cleaned
-
-
-def as_kept(kind: Kind, row: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns as a verb would store them: to tell a repetition from another write."""
-    return _clean(kind, row)
-
-
-def _without_secrets(value: Any) -> Any:
-    if isinstance(value, str):
-        return redact(value)[0]
-    if isinstance(value, dict | list):
-        try:
-            return redact_json(value)[0]
-        except RecursionError:  # refused for its depth by the column's own rule
-            return value
-    return value
-
-
-def _reload(kind: Kind, keys: Sequence[Any]) -> list[Any]:
+def reload(kind: Kind, keys: Sequence[Any]) -> list[Any]:
     """The records as the database now has them (defaults, generated columns), in the order of the keys."""
     found = kind.model.objects.select_related(*kind.select).in_bulk(list(keys))
     return [found[key] for key in keys]
-
-
-def _write_revisions(
-    records: Sequence[Any],
-    befores: Mapping[Any, dict[str, Any]] | None,
-    *,
-    actor: Actor,
-    verb: str,
-    reason: str,
-    rulings: Mapping[str, Ruling],
-) -> None:
-    """One for each record; where a policy had a say, its own beside it."""
-    rows = []
-    for record in records:
-        after = image_of(record)
-        before = befores.get(record.pk, {}) if befores is not None else {}
-        changed = changed_between(before, after) if befores is not None else []
-        rows.append(
-            Revision(
-                **_revision_fields(record, actor, verb, reason),
-                version=record.version,
-                after=after,
-                changed=changed,
-            )
-        )
-        if ruling := rulings.get(record.node_id):
-            event = event_of(record, ruling.verb, actor=actor, reason=ruling.reason, detail=ruling.detail)
-            event.actor_name, event.user = POLICY, None
-            rows.append(event)
-    with writing():
-        Revision.objects.bulk_create(rows)
-
-
-def _revision_fields(record: Any, actor: Actor, verb: str, reason: str) -> dict[str, Any]:
-    return {
-        "node_id": record.node_id,
-        "kind": kind_of(record).name,
-        "project_id": record.project_id,
-        "verb": verb,
-        "channel": actor.channel,
-        "user": actor.user,
-        "token": actor.token,
-        "actor_name": actor.name,
-        "session": actor.session,
-        "run": actor.run,
-        "request_id": actor.request_id,
-        "reason": reason,
-        "created_at": timezone.now(),
-    }
 
 
 def mirror_tags(records: Sequence[Any], *, new: bool = False) -> None:

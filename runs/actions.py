@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from database.transactions import transactional
 from projects.access import Capability
 from projects.models import Project
-from records import verbs
+from records import checks, verbs
 from records.actor import Actor
 from records.errors import InvalidInput, Refused, TooLarge
 from records.hygiene.secrets import redact, redact_json
@@ -41,7 +41,7 @@ CREATED, UNCHANGED = "created", "unchanged"
 def record_run(
     *, actor: Actor, project: Project | None, agent_name: str, reason: str = "", **fields: Any
 ) -> Run:
-    rows = [{"agent_name": agent_name, **verbs.only(fields, (*EDITABLE, "id"))}]
+    rows = [{"agent_name": agent_name, **checks.only(fields, (*EDITABLE, "id"))}]
     (run,) = verbs.create(RUN, rows, actor=actor, project=project, reason=reason)
     index_payload(run)
     return run
@@ -56,7 +56,7 @@ def edit_run(
     reason: str = "",
     expected_version: int | None = None,
 ) -> Run:
-    changes = verbs.only(changes, EDITABLE, run.node_id)
+    changes = checks.only(changes, EDITABLE, run.node_id)
     edited = verbs.update(
         [run], changes, actor=actor, reason=reason, expected_version=expected_version
     ).record
@@ -84,7 +84,7 @@ def write_run(
     if not id:
         run = record_run(actor=actor, project=project, agent_name=agent_name, reason=reason, **fields)
     else:
-        sent = {"agent_name": agent_name, **verbs.only(fields, EDITABLE)}
+        sent = {"agent_name": agent_name, **checks.only(fields, EDITABLE)}
         kept = _run_of(project, id)
         if kept is not None:
             return _same_again(kept, sent), UNCHANGED
@@ -121,7 +121,7 @@ def _same_again(kept: Run, sent: Mapping[str, Any]) -> Run:
     image = first or image_of(kept)
     differing = sorted(
         name
-        for name, value in verbs.as_kept(RUN, sent).items()
+        for name, value in checks.as_kept(RUN, sent).items()
         if Run._meta.get_field(name).to_python(image.get(name)) != value  # type: ignore[union-attr]
     )
     if differing:
@@ -168,7 +168,7 @@ def finish_run(
     """How a run ended: status, outcome, cost; its summary as a run memory. Sent again, it changes nothing."""
     if status not in ENDED:
         raise InvalidInput({"status": [_("Must be one of: %s.") % ", ".join(ENDED)]}, run.node_id)
-    given = verbs.only(fields, FINISHED, run.node_id)
+    given = checks.only(fields, FINISHED, run.node_id)
 
     def changes(locked: Run) -> dict[str, Any]:
         if locked.status != RunStatus.RUNNING and locked.status != status:
@@ -225,7 +225,7 @@ def edit_memory(
     reason: str = "",
     expected_version: int | None = None,
 ) -> Memory:
-    changes = verbs.only(changes, MEMORY_EDITABLE, memory.node_id)
+    changes = checks.only(changes, MEMORY_EDITABLE, memory.node_id)
     return verbs.update(
         [memory], changes, actor=actor, reason=reason, expected_version=expected_version
     ).record
@@ -247,7 +247,7 @@ def set_cache(
         expires_at=now + timedelta(seconds=ttl),
         updated_at=now,
     )
-    verbs.validate(entry, ["key"])
+    checks.validate(entry, ["key"])
     _check_value(entry.value)
     before = CacheEntry.objects.filter(project=project, key=key).values_list("expires_at", flat=True).first()
     kept, _made = CacheEntry.objects.update_or_create(

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from database.transactions import transactional
 from projects.models import Project
-from records import verbs
+from records import checks, verbs
 from records.actor import Actor
 from records.errors import InvalidInput
 from records.kinds import parse_node_id
@@ -24,7 +24,7 @@ CREATED, UPDATED, UNCHANGED = "created", "updated", "unchanged"
 def start_session(
     *, actor: Actor, project: Project, session_id: str, reason: str = "", **fields: Any
 ) -> WorkSession:
-    rows = [{"session_id": session_id, **verbs.only(fields, EDITABLE)}]
+    rows = [{"session_id": session_id, **checks.only(fields, EDITABLE)}]
     return verbs.create(SESSION, rows, actor=actor, project=project, reason=reason)[0]
 
 
@@ -50,7 +50,7 @@ def upsert_session(
             kept = _session_of(project, session_id) if "__all__" in refusal.errors else None
             if kept is None:  # else a twin was first
                 raise
-    outcome = verbs.update([kept], verbs.only(fields, EDITABLE), actor=actor, verb="upsert", reason=reason)
+    outcome = verbs.update([kept], checks.only(fields, EDITABLE), actor=actor, verb="upsert", reason=reason)
     return outcome.record, UPDATED if outcome.updated else UNCHANGED
 
 
@@ -69,7 +69,7 @@ def edit_session(
     reason: str = "",
     expected_version: int | None = None,
 ) -> WorkSession:
-    changes = verbs.only(changes, EDITABLE, session.node_id)
+    changes = checks.only(changes, EDITABLE, session.node_id)
     return verbs.update(
         [session], changes, actor=actor, reason=reason, expected_version=expected_version
     ).record

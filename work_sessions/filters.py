@@ -7,7 +7,8 @@ import django_filters
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
-from records.filters import DayFilter, RecordFilterSet, YesNoFilter, within_days
+from records.filter_fields import DayFilter, YesNoFilter, within_days
+from records.filters import RecordFilterSet
 from records.paging import Sort
 from work_sessions.models import WorkSession
 

@@ -92,7 +92,7 @@ def test_a_rewritten_megabyte_is_compared_in_time(as_viewer, agent, curator, pro
 
 def test_an_act_of_a_verb_that_is_gone_is_still_named(as_viewer, agent, project):
     decision = make("decision", agent, project)
-    from records.verbs import note_event
+    from records.revisions import note_event
 
     note_event(decision, "enchanted", actor=agent, detail={"relation": "OLD", "source": 1})
     note_event(decision, "link", actor=agent, detail={"relation": "LEADS_TO"})

@@ -17,10 +17,10 @@ from patterns.actions import begin_evidence
 from projects.models import Project
 from records.actor import Actor, Channel, SourceKind
 from records.arrivals import bring_in, first_revision, holding_secrets, taken_keys
+from records.checks import validate
 from records.errors import InvalidInput
 from records.images import plain
 from records.models import Record, Revision
-from records.verbs import validate
 from runs.payload import index_payloads
 from transfer.adopt.cells import INT_MOST, Cells, LeftOut, Problem
 from transfer.adopt.kinds import Plan

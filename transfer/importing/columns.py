@@ -9,8 +9,8 @@ from typing import Any
 
 from decisions.imported import FIELDS_DIGEST, fields_digest
 from decisions.models import Decision, Precision, Status
+from records.checks import validate
 from records.hygiene.secrets import redact, redact_json
-from records.verbs import validate
 from transfer.adr.records import ParsedFile, ParsedRecord
 
 TITLE_LENGTH = Decision._meta.get_field("title").max_length or 255

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from projects.models import Project
-from records import verbs
+from records import checks
 from records.images import digest_of, plain
 from records.kinds import Kind, parse_node_id
 from transfer.importing.report import Outcome, RecordLine
@@ -92,11 +92,11 @@ class Arrivals:
 
 
 def _digest(kind: Kind, columns: Mapping[str, Any]) -> str:
-    return digest_of({name: plain(value) for name, value in verbs.as_kept(kind, columns).items()})
+    return digest_of({name: plain(value) for name, value in checks.as_kept(kind, columns).items()})
 
 
 def _differing(row: Row, record: Any) -> list[str]:
-    kept = verbs.as_kept(row.kind, row.columns)
+    kept = checks.as_kept(row.kind, row.columns)
     return [name for name, value in kept.items() if plain(getattr(record, name)) != plain(value)]
 
 
