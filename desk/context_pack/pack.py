@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 from desk.context_pack import markdown
 from desk.context_pack.asked import Asked
-from desk.context_pack.candidates import Candidate, Gathered, LeftOut, gather
+from desk.context_pack.candidates import Candidate, LeftOut
 from desk.context_pack.choice import Choice, Chosen, Item
+from desk.context_pack.gathering import Gathered, gather
 from desk.context_pack.pack_item import PackedItem
 from desk.context_pack.rewriting import rewritten
 from desk.context_pack.worth import worth_of
