@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-import json
-import sys
 import time
-from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.utils.text import slugify
 
 from decisions.models import Status
 from projects.access import Capability, access_of_user
 from projects.actions import Manager, create_project
 from projects.models import Project, User
+from transfer.importing.command import ImportCommand
 from transfer.importing.importer import ImportRunning, Options, import_folder
 from transfer.importing.report import as_json, as_text
-from transfer.importing.searchable import make_searchable
-from transfer.importing.tables import require_tables
 
 PROGRESS_SECONDS = 2.0
 
 
-class Command(BaseCommand):
+class Command(ImportCommand):
+    documents = "records"
     help = (
         "Import the decision records (ADR, MADR, RFC) of a folder or of one file. Run it again after changes: what "
         "changed there is updated, nothing is doubled, and what people edited here is never overwritten."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("path", help="a folder, read with its sub-folders, or one file")
-        parser.add_argument("--project", metavar="SLUG", required=True)
+        super().add_arguments(parser)
         parser.add_argument(
             "--create-project", action="store_true", help="make the project where there is none of this name"
         )
@@ -42,7 +38,6 @@ class Command(BaseCommand):
             default=Status.PENDING,
             help="for records that write no status (default: pending)",
         )
-        parser.add_argument("--dry-run", action="store_true", help="report what would happen, write nothing")
         parser.add_argument(
             "--approved-by", metavar="USER", help="new records arrive approved, in the name of this person"
         )
@@ -52,30 +47,13 @@ class Command(BaseCommand):
             help="records without a date get the day of their first commit",
         )
         parser.add_argument(
-            "--source",
-            metavar="NAME",
-            default="",
-            help="where one project takes records of several repositories: a name for each, always the same",
-        )
-        parser.add_argument("--report", choices=("text", "json"), default="text")
-        parser.add_argument(
             "--all-references",
             action="store_true",
             help="name references in running text too that lead to no record",
         )
-        parser.add_argument(
-            "--no-wait",
-            action="store_true",
-            help="do not wait until the records are searchable (SQLite without a running desk)",
-        )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        path = Path(options["path"]).resolve()
-        if not path.exists():
-            raise CommandError(f"There is no {options['path']}.")
-        if len(options["source"]) > 100:
-            raise CommandError("--source: at most 100 characters.")
-        require_tables()
+        path = self.checked_path(options)
         project = self._project(options)
         chosen = Options(
             status_default=options["status_default"],
@@ -89,21 +67,8 @@ class Command(BaseCommand):
             report = import_folder(path, project, chosen, self._say_progress)
         except ImportRunning as error:
             raise CommandError(str(error)) from error
-        if options["report"] == "json":
-            self.stdout.write(
-                json.dumps(
-                    as_json(report, all_references=options["all_references"]), ensure_ascii=False, indent=1
-                )
-            )
-        else:
-            for line in as_text(report, all_references=options["all_references"]):
-                self.stdout.write(line)
-        self.stdout.flush()
-        if not options["dry_run"] and not options["no_wait"]:
-            for line in make_searchable():
-                self.stderr.write(line)
-        if report.failed:
-            sys.exit(1)
+        named = {"all_references": options["all_references"]}
+        self.tell(options, report, as_json(report, **named), as_text(report, **named))
 
     def _project(self, options: dict[str, Any]) -> Project | None:
         slug = options["project"]
@@ -111,10 +76,7 @@ class Command(BaseCommand):
         if found is not None:
             return found
         if not options["create_project"]:
-            known = ", ".join(Project.objects.values_list("slug", flat=True)[:20])
-            raise CommandError(
-                f"There is no project {slug!r}. There is: {known or 'none yet'}. With --create-project it is made."
-            )
+            raise self.no_project(slug, " With --create-project it is made.")
         if slug != slugify(slug):
             raise CommandError(
                 f"{slug!r}: a project's short name has lower-case letters, digits and hyphens."
