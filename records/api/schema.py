@@ -24,7 +24,7 @@ def record_schema(
 ) -> Callable[[type[Any]], type[Any]]:
     """Class decorator: serializers and summaries of list, read, create, change, review, archive and restore."""
     named = str(plural).lower()
-    one = named.rstrip("s")
+    one = f"{named.removesuffix('ies')}y" if named.endswith("ies") else named.removesuffix("s")
     return extend_schema_view(
         list=extend_schema(
             summary=f"List {named}",
