@@ -17,6 +17,7 @@ from rest_framework.response import Response
 from agent_api.problems import problem_of
 from database.transactions import transactional
 from projects.models import Project
+from records.acts import one_act
 from records.api.serializers import said_of
 from records.api.viewsets import RecordViewSet
 from records.became import BECAME, CREATED, became_of
@@ -90,6 +91,11 @@ def _items_of(body: Any) -> list[Any]:
 
 def write_all(view: Any, items: Sequence[Any]) -> list[dict[str, Any]]:
     """The result of each item, in order. Those of one project and reason are written as one set."""
+    with one_act():
+        return _write_each(view, items)
+
+
+def _write_each(view: Any, items: Sequence[Any]) -> list[dict[str, Any]]:
     results: dict[int, dict[str, Any]] = {}
     sets: dict[tuple[int, str], tuple[Project, list[Item]]] = {}
     for index, item in enumerate(items):

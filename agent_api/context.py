@@ -47,8 +47,8 @@ class TriggerField(serializers.JSONField):
 class ContextQuestion(StrictSerializer):
     project = Line(
         required=False,
-        max_length=100,
-        help_text=_("The project's slug; not needed when the token has only one."),
+        max_length=400,
+        help_text=_("The project's slug or another of its names; not needed when the token has only one."),
     )
     task = Text(required=False, help_text=_("What the agent is about to do."))
     trigger = TriggerField(

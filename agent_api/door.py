@@ -5,14 +5,15 @@ from __future__ import annotations
 from datetime import UTC
 from typing import Any
 
-from django.http import HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.routers import SimpleRouter
 
-from agent_api.idempotency import once
+from agent_api.idempotency import ACT, once
 from projects.access import Capability
+from records.acts import one_act
 
 
 def asks_only(view: Any, method: str | None) -> bool:
@@ -21,9 +22,16 @@ def asks_only(view: Any, method: str | None) -> bool:
 
 
 class Door:
-    """Times in UTC, writes with a key done once, answers never cached."""
+    """Times in UTC, writes with a key done once and as one act, answers never cached."""
 
     http_method_names = ("get", "head", "post", "put", "patch", "delete")
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        with one_act() as act:
+            response: HttpResponseBase = super().dispatch(request, *args, **kwargs)  # type: ignore[misc]
+        if not asks_only(self, request.method) and response.status_code < 400:
+            response.headers.setdefault(ACT, act)  # an answer given again names the act of the first
+        return response
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         timezone.activate(UTC)

@@ -11,9 +11,10 @@ from rest_framework.filters import BaseFilterBackend
 from rest_framework.request import Request
 
 from agent_api.problems import InvalidQuery
+from projects.names import must_be_one_of, named_among
+from records.filter_fields import SEVERAL, PairsField, PairsFilter
 
 DOOR_ONLY = ("count",)
-MANY = (django_filters.MultipleChoiceFilter,)
 
 
 class FilterSetBackend(BaseFilterBackend):
@@ -21,28 +22,34 @@ class FilterSetBackend(BaseFilterBackend):
         asked = request.query_params.copy()
         for name in DOOR_ONLY:
             asked.pop(name, None)
-        filterset = view.filterset_class(asked, queryset, request=request)
+        told: dict[str, list[str]] = {}
+        project = self._project(request, asked, told)
+        if project is not None:
+            queryset = queryset.filter(project_id=project)
+        own = view.actor.access.project_ids()
+        project = own[0] if project is None and len(own) == 1 else project
+        filterset = view.filterset_class(asked, queryset, request=request, project_id=project)
         problems = dict(filterset.problems)
         if "format" in asked:
             problems["format"] = [_("There is no such filter.")]
         for name, values in asked.lists():
-            if len(values) > 1 and not isinstance(filterset.filters.get(name), MANY):
+            if len(values) > 1 and not isinstance(filterset.filters.get(name), SEVERAL):
                 problems.setdefault(name, [_("Can be given only once.")])
-        project = self._project(request, asked, problems)
+        problems |= told
         if problems:
             raise InvalidQuery(problems)
-        view.sort = filterset.sort
-        rows = filterset.qs
-        return rows.filter(project_id=project) if project is not None else rows
+        view.sort, view.filters = filterset.sort, filterset
+        return filterset.qs
 
     def _project(self, request: Request, asked: Any, problems: dict[str, list[str]]) -> int | None:
         slug = asked.get("project")
         if slug is None:
             return None
-        ids = {project.slug: project.pk for project in request.auth.token.projects.all()}  # type: ignore[union-attr]
-        if slug not in ids:
-            problems["project"] = [_("Must be one of this token's projects: %s.") % ", ".join(sorted(ids))]
-        return ids.get(slug)
+        projects = request.auth.token.projects.all()  # type: ignore[union-attr]
+        named = named_among(projects, slug)
+        if named is None:
+            problems["project"] = [must_be_one_of(projects, slug)]
+        return named.pk if named else None
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
         filterset_class = view.filterset_class
@@ -62,8 +69,12 @@ def _parameter(name: str, schema: dict[str, Any], description: str) -> dict[str,
 def _of_filter(name: str, item: Any) -> dict[str, Any]:
     label = str(item.label or name)
     choices = [str(value) for value, _label in item.extra.get("choices", [])]
-    if isinstance(item, MANY):
-        schema: dict[str, Any] = {"type": "array", "items": {"type": "string", "enum": choices}}
+    if isinstance(item, SEVERAL):
+        one: dict[str, Any] = {"type": "string", "enum": choices}
+        schema: dict[str, Any] = {"type": "array", "items": one}
+        if isinstance(item, PairsFilter):
+            one = {"type": "string", "pattern": "=", "maxLength": PairsField.LONGEST}
+            schema = {"type": "array", "items": one, "maxItems": PairsField.MOST}
         return {**_parameter(name, schema, label), "explode": True, "style": "form"}
     if isinstance(item, django_filters.ChoiceFilter):
         schema = {"type": "string", "enum": choices}

@@ -20,12 +20,15 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from agent_api.problems import MEDIA_TYPE as PROBLEM
 from database.transactions import LOCK_WAIT, transactional
 from projects.models import AgentToken
+from records.acts import current_act
 from records.models import IdempotencyKey
 
 KEY = re.compile(r"[ -~]{1,255}", re.ASCII)
 REPLAYED = "Idempotency-Replayed"
+ACT = "X-Act-Id"
 KEPT_HEADERS = ("Location", "ETag")
 
 Handler = Callable[..., Any]
@@ -85,7 +88,7 @@ def _first_or_replay(token: AgentToken, key: str, digest: str, act: Callable[[],
     kept.status = response.status_code
     # As text, not as JSON: the servers would give an object back with its keys in another order.
     kept.answer = JSONRenderer().render(response.data).decode()
-    kept.headers = {name: response[name] for name in KEPT_HEADERS if name in response}
+    kept.headers = {name: response[name] for name in KEPT_HEADERS if name in response} | {ACT: current_act()}
     kept.save(update_fields=["status", "answer", "headers"])
     return response
 
@@ -93,7 +96,10 @@ def _first_or_replay(token: AgentToken, key: str, digest: str, act: Callable[[],
 def _replay(kept: IdempotencyKey, digest: str) -> HttpResponse:
     if kept.request_digest != digest:
         raise KeyReused(_("This Idempotency-Key was used for another request; use a new one for a new act."))
-    response = HttpResponse(kept.answer, status=kept.status, content_type=JSONRenderer.media_type)
+    media_type = (
+        PROBLEM if (kept.status or 0) >= 400 else JSONRenderer.media_type
+    )  # what it told of was erased
+    response = HttpResponse(kept.answer, status=kept.status, content_type=media_type)
     for name, value in (kept.headers or {}).items():
         response[name] = value
     response[REPLAYED] = "true"

@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from agent_api.questions import project_ids_of
 from agent_api.views import DoorView
+from desk.incident.similar import Incident, incidents_like
 from projects.access import Capability
 from projects.queries import recalling_reviewed_only
 from records.api.fields import Line, Text, Whole
@@ -19,7 +20,7 @@ from records.api.serializers import StrictSerializer
 from records.hygiene.kept import findings_of
 from records.reads import note_reads
 from runs.api import MemorySerializer, RunSerializer
-from runs.queries import Incident, incidents_like, memory_ids_of, runs_summed_up
+from runs.queries import memory_ids_of, runs_summed_up
 
 DEFAULT_K, MOST_K = 5, 50
 
@@ -30,11 +31,13 @@ class IncidentQuestion(StrictSerializer):
         required=False, min_value=1, max_value=MOST_K, default=DEFAULT_K, help_text=_("How many at most.")
     )
     agent = Line(required=False, max_length=255, help_text=_("Only of this agent; of all without it."))
-    project = Line(required=False, max_length=100, help_text=_("Only of this one of the token's projects."))
+    project = Line(required=False, max_length=400, help_text=_("Only of this one of the token's projects."))
 
 
 class IncidentSerializer(serializers.Serializer[Any]):
-    score = serializers.FloatField(help_text=_("Of the fused rankings; compare within one answer only."))
+    score = serializers.FloatField(
+        help_text=_("0 to 1: two thirds the cosine, a third the place in the fused rankings.")
+    )
     cosine = serializers.FloatField(allow_null=True, help_text=_("Plain cosine of the best passage."))
     why = serializers.ListField(child=serializers.CharField())
     run = RunSerializer(

@@ -23,7 +23,12 @@ class KeysetPagination(BasePagination):
 
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
         self.path = f"{settings.SITE_URL}{request.get_full_path()}"
-        self.count = capped_count(queryset) if wants_count(request) else None
+        counted, filters = wants_count(request), getattr(view, "filters", None)
+        self.count = self.hidden = None
+        if counted and filters is not None:
+            self.count, self.hidden = filters.counts()
+        elif counted:
+            self.count = capped_count(queryset)
         try:
             self.page = paginate(
                 queryset, view.sort, request.query_params.get("cursor") or None, page_size_of(request)
@@ -41,6 +46,8 @@ class KeysetPagination(BasePagination):
         if self.count is not None:
             answer["count"] = min(self.count, COUNT_EXACT_TO)
             answer["count_is_exact"] = self.count <= COUNT_EXACT_TO
+        if self.hidden is not None:
+            answer["hidden"] = min(self.hidden, COUNT_EXACT_TO)
         return Response(answer)
 
     def _link(self, cursor: str | None) -> str | None:
@@ -57,6 +64,10 @@ class KeysetPagination(BasePagination):
                 "previous": link,
                 "count": {"type": "integer", "description": "With count=true; at most 10,000."},
                 "count_is_exact": {"type": "boolean", "description": "False: there are more than count."},
+                "hidden": {
+                    "type": "integer",
+                    "description": "With count=true, of a list of records: how many more show=all would find; at most 10,000.",
+                },
             },
         }
 

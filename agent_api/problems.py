@@ -19,7 +19,8 @@ from rest_framework.response import Response
 
 from database.transactions import is_away
 from recall.encoders.base import EncoderUnavailable
-from records.errors import Conflict, InvalidInput, NotAllowed, Refused, TooLarge, VerbError
+from records.api.fields import in_utc
+from records.errors import Conflict, Erased, InvalidInput, NotAllowed, Refused, TooLarge, VerbError
 
 log = logging.getLogger("memory_desk.api")
 MEDIA_TYPE = "application/problem+json"
@@ -47,6 +48,9 @@ def problem_response(error: Exception, context: Mapping[str, Any]) -> Response:
         body = _of_api_exception(error)
     elif isinstance(error, VerbError):
         body = _of_verb(error, context.get("view"))
+    elif isinstance(error, Erased):
+        told = {"node_id": error.record.node_id, "erased_at": in_utc(error.erasure.erased_at)}
+        body = problem(410, "erased", str(error), reason=error.erasure.reason, **told)
     elif isinstance(error, Http404):
         body = problem(404, "not_found", _("There is nothing here, or not for this token."))
     elif isinstance(error, DjangoPermissionDenied):

@@ -13,6 +13,7 @@ from agent_api.problems import InvalidQuery
 from agent_api.serializers import projects_of
 from graph.forms import DEFAULTS, NeighbourhoodForm
 from graph.store import MAX_CAP, MAX_DEPTH, Relation
+from projects.names import must_be_one_of, named_among
 from recall.similar import LEAST_COSINE
 from records.actor import Actor
 from records.kinds import all_kinds
@@ -69,15 +70,14 @@ def only(given: QueryDict, *allowed: str) -> None:
 
 
 def project_ids_of(actor: Actor, slug: str | None) -> list[int]:
-    """The token's projects, or the one of them that is named."""
-    projects = {project.slug: project.pk for project in projects_of(actor)}
+    """The token's projects, or the one of them that is called so."""
+    projects = projects_of(actor)
     if not slug:
-        return list(projects.values())
-    if slug not in projects:
-        raise InvalidQuery(
-            {"project": [_("Must be one of this token's projects: %s.") % ", ".join(sorted(projects))]}
-        )
-    return [projects[slug]]
+        return [project.pk for project in projects]
+    named = named_among(projects, slug)
+    if named is None:
+        raise InvalidQuery({"project": [must_be_one_of(projects, slug)]})
+    return [named.pk]
 
 
 def checked(form: Any) -> Any:

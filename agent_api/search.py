@@ -32,7 +32,7 @@ MODES = {"hybrid": (True, True), "words": (True, False), "meaning": (False, True
 
 class SearchForm(forms.Form):
     q = forms.CharField(max_length=LONGEST_QUERY)
-    project = forms.SlugField(required=False)
+    project = forms.CharField(max_length=400, required=False)
     limit = forms.IntegerField(min_value=1, max_value=LARGEST_LIMIT, required=False)
     mode = forms.ChoiceField(choices=[(mode, mode) for mode in MODES], required=False)
 
@@ -81,6 +81,10 @@ class SearchSerializer(serializers.Serializer[Any]):
     q = serializers.CharField(read_only=True)
     results = SearchItemSerializer(many=True, read_only=True)
     more = serializers.BooleanField(read_only=True, help_text=_("There are others beyond the limit."))
+    hidden = serializers.IntegerField(
+        read_only=True,
+        help_text=_("How many hidden ones would stand among these: is:hidden in q finds them."),
+    )
     notes = serializers.ListField(
         child=serializers.CharField(), read_only=True, help_text=_("What limits this answer, such as a missing encoder.")
     )  # fmt: skip
@@ -130,7 +134,13 @@ class SearchView(DoorView):
             "findings": findings_of(record.node_id for record in records),
         }
         notes = [*found.notes, *([str(REVIEWED_ONLY)] if reviewed_only else [])]
-        answer = {"q": asked["q"], "results": records, "more": found.more, "notes": notes}
+        answer = {
+            "q": asked["q"],
+            "results": records,
+            "more": found.more,
+            "hidden": found.hidden,
+            "notes": notes,
+        }
         return Response(SearchSerializer(answer, context=context).data)
 
 

@@ -49,6 +49,11 @@ class PolicySerializer(serializers.Serializer[Any]):
     reviewed_only_recall = serializers.BooleanField(read_only=True)
     stale_after_days = serializers.IntegerField(read_only=True, allow_null=True)
     duplicate_cosine = serializers.FloatField(read_only=True)
+    prior_weight = serializers.FloatField(
+        read_only=True, help_text=_("Votes that the starting confidence of a pattern counts for.")
+    )
+    confidence_half_life_days = serializers.IntegerField(read_only=True, allow_null=True)
+    keep_reads_days = serializers.IntegerField(read_only=True, allow_null=True)
 
 
 class ProjectDetailSerializer(ProjectSerializer):

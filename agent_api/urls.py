@@ -3,6 +3,7 @@
 from django.urls import include, path, re_path
 
 from agent_api import reference, views
+from agent_api.acts import UndoView
 from agent_api.bulk import with_bulk
 from agent_api.cache import CacheView
 from agent_api.context import ContextView
@@ -35,6 +36,7 @@ v1 = [
     re_path(r"^projects/(?P<slug>[^/]+)/?$", views.ProjectView.as_view(), name="project"),
     re_path(r"^cache/(?P<key>.+?)/?$", CacheView.as_view(), name="cache"),
     re_path(r"^incidents/?$", IncidentsView.as_view(), name="incidents"),
+    re_path(r"^acts/(?P<act>[^/]+)/undo/?$", UndoView.as_view(), name="undo"),
     re_path(r"^search/?$", SearchView.as_view(), name="search"),
     re_path(
         r"^decisions/(?P<node_id>[^/]+)/outcomes/?$",

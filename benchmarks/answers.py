@@ -3,7 +3,8 @@
     DATABASE_URL=sqlite:////tmp/answers.sqlite3 python benchmarks/answers.py ../shared/data [--part held]
 
 The decision records are imported and the incident reports kept as pitfalls, on the first run; then each question of
-tests/data/questions is asked by words only, by meaning only, and by both. The results are in benchmarks/README.md.
+tests/data/questions is asked by words only, by meaning only, and by both. `--of 100000` asks the index for as small a
+share of these few texts as on a desk of so many. The results are in benchmarks/README.md.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ from graph.worker import Worker
 from pitfalls.actions import create_pitfalls
 from pitfalls.models import Pitfall
 from projects.models import Project
+from recall import frequency, word_rankings
+from recall.models import SearchText
 from recall.search import search
 from records.actor import Actor
 from records.query_language import Query
@@ -80,12 +83,18 @@ def main() -> None:
     parser.add_argument("data", type=Path, help="the folder with adrs/ and postmortems/")
     parser.add_argument("--questions", type=Path, default=QUESTIONS)
     parser.add_argument("--part", choices=["open", "held", "further"], default="open")
+    parser.add_argument("--of", type=int, help="ask the index as on a desk of so many texts")
     parser.add_argument("--misses", action="store_true", help="list the questions that were missed")
     options = parser.parse_args()
     logging.disable(logging.WARNING)
     call_command("migrate", verbosity=0)
     project = Project.objects.filter(slug=SLUG).first() or fill(options.data)
     files = {file: record.node_id for file, record in records_by_file(project).items()}
+    if options.of:
+        share = SearchText.objects.count() / options.of
+        frequency.FEW = 0
+        for limit in ("MOST_TEXTS", "MOST_TEXTS_OF_WORDS_ALONE"):
+            setattr(word_rankings, limit, int(getattr(word_rankings, limit) * share))
     lines = options.questions.read_text().splitlines()
     asked = [one for one in map(json.loads, lines) if one["part"] == options.part]
     hits: dict[tuple[str, str], list[bool]] = defaultdict(list)

@@ -29,21 +29,20 @@ django.setup()
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.wsgi import get_wsgi_application
 from django.db import connection
-from django.test import Client
 from django.utils import timezone
 
+from benchmarks.browsing import signed_in
+from benchmarks.texts import WORDS, text
 from benchmarks.timing import HEADER, measure, row
 from decisions.actions import create_decisions
 from decisions.models import Decision
 from decisions.queries import recent_decisions
-from memory_site.garbage import settle
 from patterns.actions import create_patterns
 from patterns.queries import patterns_above
 from pitfalls.actions import create_pitfalls
 from pitfalls.queries import pitfalls_before_implementing
-from projects.models import Project, User
+from projects.models import Project
 from recall.models import Similarity
 from records.actor import Actor
 from records.links import link
@@ -52,28 +51,7 @@ from work_sessions.actions import start_session
 from work_sessions.queries import session_named
 
 SLUG = "pages-benchmark"
-WORDS = [
-    "cache",
-    "ledger",
-    "replica",
-    "timeout",
-    "retry",
-    "queue",
-    "index",
-    "shard",
-    "token",
-    "schema",
-    "order",
-    "payment",
-    "gateway",
-    "region",
-    "latency",
-]
 STATUSES = ["accepted", "accepted", "accepted", "pending", "rejected", "superseded", "deprecated"]
-
-
-def text(rng: random.Random, words: int = 200) -> str:
-    return " ".join(rng.choice(WORDS) for _ in range(words)).capitalize() + "."
 
 
 def fill(count: int) -> Project:
@@ -141,12 +119,7 @@ def main() -> None:
     project = Project.objects.filter(slug=SLUG).first() or fill(options.decisions)
     keys = list(Decision.objects.filter(project=project).values_list("pk", flat=True))
     rng = random.Random(3)
-    user, _ = User.objects.get_or_create(username="benchmark", defaults={"is_superuser": True})
-    client = Client()
-    client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
-
-    get_wsgi_application()  # loads what a server's process has loaded
-    settle()
+    client = signed_in()
 
     def get(path: str) -> None:
         answer = client.get(f"/p/{SLUG}/{path}")

@@ -3,8 +3,10 @@
 import uuid
 from typing import Any
 
+from django.core.exceptions import EmptyResultSet
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import lookups
 
 # Written exactly as Django writes a datetime (six digits, or none where they are all zero): SQLite compares text.
 SQLITE_NOW = "REPLACE(STRFTIME('%Y-%m-%d %H:%M:%f', 'NOW') || '000', '.000000', '')"
@@ -45,11 +47,38 @@ class ExactCharField(models.CharField):
 
     mysql_collation = "ascii_bin"
 
+    @property
+    def is_ascii(self) -> bool:
+        return self.mysql_collation.startswith("ascii")
+
     def db_parameters(self, connection: BaseDatabaseWrapper) -> dict[str, Any]:
         parameters = super().db_parameters(connection)
         if connection.vendor == "mysql":
             parameters["collation"] = self.mysql_collation
         return parameters
+
+
+def _cannot_hold(column: Any, value: Any) -> bool:
+    return isinstance(value, str) and not value.isascii() and getattr(column, "is_ascii", False)
+
+
+@ExactCharField.register_lookup
+class ExactOfAscii(lookups.Exact):
+    """MySQL refuses to compare an ASCII column with any other text (1267). No row has it: that is the answer."""
+
+    def as_sql(self, compiler: Any, connection: Any) -> Any:
+        if _cannot_hold(self.lhs.output_field, self.rhs):
+            raise EmptyResultSet
+        return super().as_sql(compiler, connection)
+
+
+@ExactCharField.register_lookup
+class InOfAscii(lookups.In):
+    def get_prep_lookup(self) -> Any:
+        column = self.lhs.output_field
+        if self.rhs_is_direct_value():
+            self.rhs = [value for value in self.rhs if not _cannot_hold(column, value)]
+        return super().get_prep_lookup()
 
 
 class ExactTextField(ExactCharField):

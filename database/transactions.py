@@ -2,7 +2,10 @@
 
 import random
 import time
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
@@ -14,6 +17,26 @@ LOCK_WAIT, DEADLOCK = 1205, 1213
 # Too many connections, shutting down, interrupted, refused, gone, lost, killed (MariaDB), closed for idling.
 AWAY = frozenset({1040, 1053, 1317, 2002, 2003, 2006, 2013, 2055, 1927, 4031, LOCK_WAIT, DEADLOCK})
 TRIES = 5
+_unit: ContextVar[str | None] = ContextVar("unit", default=None)
+
+
+@contextmanager
+def one_unit(unit: str | None = None) -> Iterator[str]:
+    """What is written within belongs together, over any number of transactions; yields its id, 32 hex digits. Within
+    another it is the same one. With an id: one that goes on after a pause."""
+    kept = _unit.get()
+    if kept is not None:
+        yield kept
+        return
+    token = _unit.set(unit or uuid.uuid4().hex)
+    try:
+        yield _unit.get() or ""
+    finally:
+        _unit.reset(token)
+
+
+def current_unit() -> str | None:
+    return _unit.get()
 
 
 def is_retryable(error: OperationalError) -> bool:
@@ -33,10 +56,15 @@ def is_away(error: BaseException | None) -> bool:
 
 
 def transactional(function: Callable[P, R]) -> Callable[P, R]:
-    """Run in one transaction; as the outermost one, again after a deadlock (inside another the whole must retry)."""
+    """Run in one transaction and as one unit; as the outermost one, again after a deadlock (inside another the whole
+    must retry)."""
 
     @wraps(function)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        with one_unit():
+            return in_transaction(*args, **kwargs)
+
+    def in_transaction(*args: P.args, **kwargs: P.kwargs) -> R:
         if connection.in_atomic_block:
             with transaction.atomic():
                 return function(*args, **kwargs)

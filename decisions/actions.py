@@ -18,18 +18,9 @@ from records.errors import InvalidInput, Refused
 from records.links import leads_to, link
 from records.models import Link, Relation
 
-EDITABLE = (
-    "title",
-    "decision",
-    "rationale",
-    "alternatives_considered",
-    "status",
-    "decided_at",
-    "decided_precision",
-    "tags",
-)
+EDITABLE = DECISION.editable
 IMPORTED = (*EDITABLE, "status_written", "source_text", "origin")
-OUTCOME_EDITABLE = ("type", "success_rate", "note", "occurred_at", "tags")
+OUTCOME_EDITABLE = OUTCOME.editable
 
 
 def create_decisions(
@@ -64,8 +55,6 @@ def edit_decision(
 ) -> Decision:
     """Change any of EDITABLE."""
     changes = checks.only(changes, EDITABLE, decision.node_id)
-    if "decided_at" in changes:
-        changes["sort_at"] = changes["decided_at"] or decision.created_at
     return verbs.update(
         [decision], changes, actor=actor, verb="edit", reason=reason, expected_version=expected_version
     ).record
@@ -119,8 +108,11 @@ def contradict(*, actor: Actor, decision: Decision, other: Any, reason: str = ""
     return link(decision, Relation.CONTRADICTS, other, actor=actor, reason=reason)
 
 
+@verbs.taking_in_sql
+@transactional
 def record_outcome(*, actor: Actor, decision: Decision, reason: str = "", **fields: Any) -> Outcome:
     """What followed the decision: the graph's LEADS_TO."""
+    decision = verbs.lock_live(decision)
     rows = [{**checks.only(fields, OUTCOME_EDITABLE), "decision": decision}]
     return verbs.create(OUTCOME, rows, actor=actor, project=decision.project, reason=reason)[0]
 

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from decisions.models import OUTCOME_TYPES, Decision, Outcome, Precision, Status
 from records.filter_fields import DAY_BOUNDS, DateInput
 from records.forms import LongTextField, ReasonForm, RecordForm, TagsField, initial_of
+from records.moments import MomentField
 from records.times import shown_time
 from records.validation import check_text
 
@@ -38,13 +39,19 @@ class DecisionForm(RecordForm):
     )
     tags = TagsField()
 
-    def __init__(self, *args: Any, decision: Decision | None = None, **options: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        decision: Decision | None = None,
+        begun: dict[str, str] | None = None,
+        **options: Any,
+    ) -> None:
         self.kept = decision
         if decision is not None:
             names = ("title", "decision", "rationale", "alternatives_considered", "status", "tags")
             options["initial"] = {**initial_of(decision, names), "decided_on": day_of(decision)}
         else:
-            options.setdefault("initial", {"decided_on": timezone.localdate()})
+            options.setdefault("initial", {"decided_on": timezone.localdate(), **(begun or {})})
         super().__init__(*args, **options)
 
     def changes(self) -> dict[str, Any]:
@@ -91,19 +98,19 @@ class OutcomeForm(RecordForm):
         widget=forms.NumberInput(attrs={"step": "0.01"}),
     )  # fmt: skip
     note = LongTextField(label=_("Note"), required=False, rows=4)
-    occurred_at = forms.DateTimeField(
-        label=_("When"), widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M")
-    )
+    occurred_at = MomentField(label=_("When"))
     tags = TagsField()
 
-    def __init__(self, *args: Any, outcome: Outcome | None = None, **options: Any) -> None:
+    def __init__(
+        self, *args: Any, outcome: Outcome | None = None, begun: dict[str, str] | None = None, **options: Any
+    ) -> None:
         if outcome is not None:
             options["initial"] = {
                 **initial_of(outcome, ("type", "success_rate", "note", "tags")),
                 "occurred_at": shown_time(outcome.occurred_at),
             }
         else:
-            options.setdefault("initial", {"occurred_at": timezone.localtime()})
+            options.setdefault("initial", {"occurred_at": timezone.localtime(), **(begun or {})})
         super().__init__(*args, **options)
         self.kept = outcome
 

@@ -13,7 +13,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from database.transactions import transactional
-from decisions.actions import IMPORTED
+from decisions.actions import EDITABLE, IMPORTED
 from decisions.models import Decision
 from records import checks, revisions, verbs
 from records.actor import Actor
@@ -22,16 +22,7 @@ from records.images import digest_of
 from records.models import Revision
 
 # What an importer fills from a document and a person may edit after it.
-FIELDS = (
-    "title",
-    "decision",
-    "rationale",
-    "alternatives_considered",
-    "status",
-    "decided_at",
-    "decided_precision",
-    "tags",
-)
+FIELDS = EDITABLE
 FIELDS_DIGEST = "fields_digest"
 CONFLICT, SETTLED = "import_conflict", "settle_import"
 TURNS = ("import", CONFLICT, SETTLED)
@@ -69,10 +60,7 @@ def import_again(
     """Take in what the document says now. `changes` may depend on the record as locked."""
 
     def allowed(record: Decision) -> dict[str, Any]:
-        plan = checks.only(changes(record) if callable(changes) else changes, IMPORTED, record.node_id)
-        if "decided_at" in plan:
-            plan["sort_at"] = plan["decided_at"] or record.created_at
-        return plan
+        return checks.only(changes(record) if callable(changes) else changes, IMPORTED, record.node_id)
 
     return verbs.update([decision], allowed, actor=actor, verb="import", reason=reason)
 
@@ -121,7 +109,6 @@ def settle_conflict(
     theirs = dict((standing.detail or {})["theirs"])
     if theirs["decided_at"]:
         theirs["decided_at"] = datetime.fromisoformat(theirs["decided_at"])
-    theirs["sort_at"] = theirs["decided_at"] or decision.created_at
     if choice == KEEP:
         theirs = {name: theirs[name] for name in ("source_text", "origin", "status_written")}
     return verbs.update(

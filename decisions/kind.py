@@ -5,9 +5,17 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from decisions.filters import DecisionFilterSet, OutcomeFilterSet
-from decisions.models import Decision, Outcome
-from decisions.queries import BAD_OUTCOMES, latest_outcomes, leads_to_edges
+from decisions.models import Decision, Outcome, Status
+from decisions.queries import BAD_OUTCOMES, bad_outcomes_since, latest_outcomes, leads_to_edges
 from records.kinds import Kind, register
+
+# A pending one is still open: it contradicts nothing.
+HOLDS = {
+    Status.ACCEPTED: True,
+    Status.REJECTED: False,
+    Status.SUPERSEDED: False,
+    Status.DEPRECATED: False,
+}
 
 
 def _sections(*parts: tuple[str, str | None]) -> str:
@@ -45,6 +53,7 @@ def _decision_properties(decision: Decision) -> dict[str, Any]:
 DECISION = register(
     Kind(
         name="decision",
+        sections="decisions/_decision.html",
         filterset=DecisionFilterSet,
         prefix="dec",
         label=_("decision"),
@@ -59,10 +68,27 @@ DECISION = register(
         graph_label="Decision",
         when="sort_at",
         status_of=lambda decision: decision.status,
+        holds=lambda decision: HOLDS.get(decision.status),
         outcome_badges=_outcome_badges,
+        doubts_of=bad_outcomes_since,
         graph_properties=_decision_properties,
         status_column="status",
         is_foreign=_sorted_elsewhere,
+        editable=(
+            "title",
+            "decision",
+            "rationale",
+            "alternatives_considered",
+            "status",
+            "decided_at",
+            "decided_precision",
+            "tags",
+        ),
+        follows=lambda decision, names: (
+            {"sort_at": decision.decided_at or decision.created_at} if "decided_at" in names else {}
+        ),
+        dependents=(("outcome", "decision"),),
+        goes_with={"decided_precision": "decided_at"},
         absorb=lambda decision, new: {"sort_at": decision.decided_at} if _sorted_elsewhere(decision) else {},
     )
 )
@@ -70,6 +96,7 @@ DECISION = register(
 OUTCOME = register(
     Kind(
         name="outcome",
+        sections="decisions/_outcome.html",
         repeats_are_duplicates=False,
         filterset=OutcomeFilterSet,
         prefix="out",
@@ -85,6 +112,7 @@ OUTCOME = register(
         status_of=lambda outcome: outcome.type,
         facts_of=lambda outcome: [(_("of"), f"dec_{outcome.decision_id} {outcome.decision_title}".strip())],
         graph_properties=lambda outcome: {"type": outcome.type, "success_rate": outcome.success_rate},
+        editable=("type", "success_rate", "note", "occurred_at", "tags"),
         leads_to=lambda outcome: f"dec_{outcome.decision_id}",
         edges_of=leads_to_edges,
         headed=("type", "success_rate"),

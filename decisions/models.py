@@ -6,7 +6,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from database.columns import ChoiceField, ExactCharField, UtcNow
-from records.models import CheckedJSON, LongText, Record, review_checks
+from records.models import CheckedJSON, LongText, Record, hidden_index, review_checks
 from records.validation import check_text
 
 
@@ -61,6 +61,7 @@ class Decision(Record):
             ),
         ]
         indexes = [
+            hidden_index("decisions"),
             models.Index(fields=["project", "decided_at"], name="decisions_project_decided"),
             models.Index(fields=["status"], name="decisions_status"),
             models.Index(fields=["project", "sort_at", "id"], name="decisions_project_sort"),
@@ -116,6 +117,7 @@ class Outcome(Record):
             ),
         ]
         indexes = [
+            hidden_index("outcomes"),
             models.Index(fields=["project", "occurred_at", "id"], name="outcomes_project_occurred"),
             models.Index(fields=["project", "type", "occurred_at"], name="outcomes_project_type"),
         ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from django.db import connection
@@ -54,6 +54,18 @@ def latest_outcomes(decision_ids: Iterable[int]) -> dict[int, Outcome]:
         .order_by("occurred_at", "id")
     )
     return {outcome.decision_id: outcome for outcome in rows}
+
+
+def bad_outcomes_since(confirmed: Mapping[str, datetime]) -> dict[str, str]:
+    """Of these decisions, by node id with when each was last confirmed: the newest bad outcome recorded since."""
+    keys = {int(node_id.removeprefix("dec_")): at for node_id, at in confirmed.items()}
+    rows = (
+        Outcome.objects.active()
+        .filter(decision_id__in=list(keys), type__in=BAD_OUTCOMES, project_id=F("decision__project_id"))
+        .order_by("id")
+        .values_list("id", "decision_id", "created_at")
+    )
+    return {f"dec_{key}": f"out_{pk}" for pk, key, made_at in rows if made_at > keys[key]}
 
 
 def leads_to_edges(

@@ -22,10 +22,12 @@ from graph.pages import similar_context
 from projects.access import Capability, in_project
 from projects.models import Project
 from records.actor import Actor
+from records.acts import one_act
 from records.errors import Conflict, InvalidInput, Refused
 from records.pages.detail import detail_context
-from records.pages.editing import done, expected_version, form_page, posted, refused
+from records.pages.editing import begun_with, done, expected_version, form_page, posted, refused
 from records.pages.listing import list_page
+from records.pages.merged import led_away
 from records.pages.rows import record_url, row_of
 from records.queries import record_or_404, records_by_node_id
 
@@ -45,6 +47,8 @@ def decision_list(request: HttpRequest, project: Project) -> HttpResponseBase:
 @in_project()
 def decision_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     decision = record_or_404(project, DECISION, pk)
+    if elsewhere := led_away(request, decision):
+        return elsewhere
     outcomes = [row_of(outcome) for outcome in queries.outcomes_of(decision, OUTCOMES_SHOWN + 1)]
     context = {
         **detail_context(request, decision),
@@ -66,21 +70,22 @@ def settle_import(request: HttpRequest, project: Project, pk: int) -> HttpRespon
     """Edited here and changed in its document: which of the two holds."""
     decision = record_or_404(project, DECISION, pk)
     try:
-        saved = settle_conflict(
-            actor=Actor.person(request), decision=decision, choice=request.POST.get("choice", ""),
-            reason=request.POST.get("reason", ""), expected_version=expected_version(request),
-        )  # fmt: skip
+        with one_act() as act:
+            saved = settle_conflict(
+                actor=Actor.person(request), decision=decision, choice=request.POST.get("choice", ""),
+                reason=request.POST.get("reason", ""), expected_version=expected_version(request),
+            )  # fmt: skip
     except InvalidInput as error:
         return refused(request, error, record_url(decision))
     except Conflict as error:
         return refused(request, Refused(str(error), decision.node_id), record_url(decision))
-    return done(request, _("Settled %s") % saved.node_id, record_url(saved))
+    return done(request, _("Settled %s") % saved.node_id, record_url(saved), act)
 
 
 @require_http_methods(["GET", "POST"])
 @in_project(Capability.WRITE)
 def decision_create(request: HttpRequest, project: Project) -> HttpResponse:
-    form = DecisionForm(posted(request))
+    form = DecisionForm(posted(request), begun=begun_with(request, "title", "decision", "rationale"))
 
     def act(cleaned: dict[str, Any]) -> Decision:
         return actions.create_decision(
@@ -184,7 +189,7 @@ def _other(project: Project, node_id: str, field: str, decision: Decision) -> An
 @in_project(Capability.WRITE)
 def record_outcome(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     decision = record_or_404(project, DECISION, pk)
-    form = OutcomeForm(posted(request))
+    form = OutcomeForm(posted(request), begun=begun_with(request, "type", "note"))
 
     def act(cleaned: dict[str, Any]) -> Decision:
         actions.record_outcome(actor=Actor.person(request), decision=decision, **form.changes())

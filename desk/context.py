@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
+from urllib.parse import urlencode
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -15,14 +16,16 @@ from django.utils.formats import date_format, time_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from desk.counts import KindCount, counts_by_kind
+from curation.saved.items import kept_query, pages
+from curation.saved.queries import Shortcut, shortcuts
+from desk.counts import INBOX, KindCount, counts_of
 from desk.first_run import FirstRun, first_run_of
-from desk.queries import newest_node, why_nothing_moves
-from graph.queries import GraphLag, graph_lag
+from desk.queries import newest_and_lag, newest_node, why_nothing_moves
+from graph.queries import GraphLag, away_since
 from projects.access import NOBODY, Access, Capability, visible_projects
 from projects.models import Project
 from projects.snippets import address_of, import_command, similar_command
-from records.paging import count_label
+from records.paging import count_label, short_label
 
 # A save reaches the graph within a moment; only what waits longer is worth a banner.
 NOTICED_SECONDS = 10
@@ -35,13 +38,14 @@ class NavItem:
     key: str
     current: bool
     count_label: str = ""
-    waiting: int = 0
-    count: int | None = None
+    waiting_label: str = ""  # none where nothing waits
 
 
+SAVED_IN_RAIL = 8
 # label, URL name, key after `g`, kind whose records it counts
 NAV: tuple[tuple[tuple[Any, str, str, str], ...], ...] = (
     (
+        (gettext_lazy("Inbox"), "inbox:page", "i", INBOX),
         (gettext_lazy("Overview"), "desk:overview", "o", ""),
         (gettext_lazy("Decisions"), "decisions:list", "d", "decision"),
         (gettext_lazy("Patterns"), "patterns:list", "p", "pattern"),
@@ -52,6 +56,10 @@ NAV: tuple[tuple[tuple[Any, str, str, str], ...], ...] = (
     (
         (gettext_lazy("Graph"), "graph:neighbourhood", "g", ""),
         (gettext_lazy("Recall"), "recall:page", "c", ""),
+        (gettext_lazy("Incident"), "incident:ask", "e", ""),
+        (gettext_lazy("Answers"), "answers:page", "a", ""),
+        (gettext_lazy("Timeline"), "timeline:page", "l", ""),
+        (gettext_lazy("History"), "history:list", "y", ""),
     ),
     (
         (gettext_lazy("Connect"), "connect:page", "n", ""),
@@ -74,15 +82,35 @@ class Desk:
     @property
     def _namespace(self) -> str:
         match = self._request.resolver_match
-        return match.namespace if match is not None else ""
+        # A part that is asked for later is drawn as the page that it goes into.
+        shown: str = getattr(self._request, "shown_namespace", "")
+        return shown or (match.namespace if match is not None else "")
+
+    @cached_property
+    def _read(self) -> tuple[int, int, int]:
+        return newest_and_lag(self.project) if self.project else (0, 0, 0)
+
+    @property
+    def newest(self) -> int:
+        """The number of the project's newest history row; 0 before there is one."""
+        return self._read[0]
 
     @cached_property
     def projects(self) -> list[Project]:
         return visible_projects(self._access)
 
     @cached_property
+    def _counted(self) -> tuple[dict[str, KindCount], int]:
+        return counts_of(self.project, self.newest) if self.project else ({}, 0)
+
+    @property
     def counts(self) -> dict[str, KindCount]:
-        return counts_by_kind(self.project) if self.project else {}
+        return self._counted[0]
+
+    @property
+    def in_inbox(self) -> int:
+        """What waits to be reviewed; capped."""
+        return self._counted[1]
 
     @cached_property
     def waiting(self) -> dict[str, int]:
@@ -95,7 +123,43 @@ class Desk:
         if self.project is None:
             return ""
         numbers = ",".join(f"{c.count}/{c.waiting}" for c in self.counts.values())
-        return f"{self.project.slug} {self._namespace} {self.sees_health} {numbers}"
+        mine = ",".join(f"{one.name}\n{one.path}" for one in self.saved[:SAVED_IN_RAIL])
+        return f"{self.project.slug} {self._namespace} {self.sees_health} {self.in_inbox} {numbers} {mine}"
+
+    @cached_property
+    def saved(self) -> list[Shortcut]:
+        """The reader's own saved filters of this project."""
+        user = self._request.user
+        return shortcuts(user, self.project) if self.project is not None and user.is_authenticated else []
+
+    @property
+    def _page(self) -> str:
+        match = self._request.resolver_match
+        return match.view_name if match is not None else ""
+
+    @cached_property
+    def saved_here(self) -> list[Shortcut]:
+        """Those of this very page."""
+        return [one for one in self.saved if one.page == self._page]
+
+    @cached_property
+    def asked_query(self) -> str:
+        """This page's filter as it would be kept."""
+        return kept_query(self._request.GET)
+
+    @property
+    def save_url(self) -> str:
+        """Where this page's filter is given a name; empty where there is none, or it has one."""
+        known = {one.query for one in self.saved_here}
+        if (
+            self.project is None
+            or not self.asked_query
+            or self._page not in pages()
+            or self.asked_query in known
+        ):
+            return ""
+        asked = urlencode({"page": self._page, "query": self.asked_query})
+        return f"{reverse('saved:save', args=[self.project.slug])}?{asked}"
 
     @cached_property
     def nav(self) -> list[list[NavItem]]:
@@ -104,6 +168,12 @@ class Desk:
         sections = [[item for entry in section if (item := self._item(*entry))] for section in NAV]
         if self.sees_health:
             sections[-1].append(NavItem(_("Health"), self.health_url, "h", current=False))
+        if self.saved:
+            mine = [NavItem(one.name, one.path, "", current=False) for one in self.saved[:SAVED_IN_RAIL]]
+            all_of_them = reverse("saved:list", args=[self.project.slug])
+            sections.insert(
+                1, [*mine, NavItem(_("Saved filters"), all_of_them, "", self._namespace == "saved")]
+            )
         return [section for section in sections if section]
 
     def _item(self, label: Any, url_name: str, key: str, kind: str) -> NavItem | None:
@@ -113,10 +183,13 @@ class Desk:
         except NoReverseMatch:  # an app that this desk runs without
             return None
         current = self._namespace == url_name.partition(":")[0]
+        if kind == INBOX:
+            return NavItem(str(label), url, key, current, short_label(self.in_inbox) if self.in_inbox else "")
         counted = self.counts.get(kind)
         if counted is None:
             return NavItem(str(label), url, key, current)
-        return NavItem(str(label), url, key, current, counted.label, counted.waiting)
+        waiting = short_label(counted.waiting) if counted.waiting else ""
+        return NavItem(str(label), url, key, current, short_label(counted.count), waiting)
 
     @cached_property
     def graph_state(self) -> dict[str, str] | None:
@@ -144,7 +217,8 @@ class Desk:
 
     @cached_property
     def lag(self) -> GraphLag:
-        return graph_lag()
+        _newest, waiting, dead = self._read
+        return GraphLag(waiting, dead, away_since())
 
     @property
     def import_command(self) -> str:

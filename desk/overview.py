@@ -79,11 +79,6 @@ class Change:
     title: str
     url: str
 
-    @property
-    def short_id(self) -> str:
-        """A run's id of 32 digits says no more than its first ones."""
-        return self.node_id if len(self.node_id) <= 14 else f"{self.node_id[:13]}…"
-
 
 def failed_rows(project: Project) -> list[Row]:
     """Failed runs, newest first."""

@@ -6,18 +6,30 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.db import connection
 from django.db.models import F
 
+from graph.queries import LAG_COLUMNS
 from projects.models import Project
 from records.kinds import Kind, all_kinds, kind_named
 from records.leases import WORKER, Lease
 from records.models import Link, ProjectionMark, Record, Relation, Revision
-from records.queries import records_by_node_id
+from records.queries import NEWEST_REVISION, records_by_node_id
 
 # A decision that no longer holds contradicts nobody.
 SETTLED = ("superseded", "deprecated", "rejected")
 LINKS_LOOKED_AT = 50
 LATE = timedelta(minutes=1)
+MOST_NEW = 100
+
+
+def newest_and_lag(project: Project) -> tuple[int, int, int]:
+    """What the frame of each page asks, in one statement: the number of the project's newest history row (0 before
+    there is one), how many marks wait and how many are dead. Raw: see newest_revision."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT ({NEWEST_REVISION}), {LAG_COLUMNS}", [project.pk])
+        newest, waiting, dead = cursor.fetchone()
+    return newest or 0, waiting, dead
 
 
 def why_nothing_moves(now: datetime) -> str | None:
@@ -95,3 +107,11 @@ def latest_changes(project: Project, limit: int = 8) -> tuple[list[Revision], di
     """The newest acts in the project, and their records by node id."""
     acts = list(Revision.objects.filter(project=project).defer("after").order_by("-pk")[:limit])
     return acts, records_by_node_id({act.node_id for act in acts}, [project.pk])
+
+
+def new_since(project: Project, since: int, kind: str, reader: Any) -> int:
+    """How many records others wrote after that row of the history, of a kind or of any; at most MOST_NEW + 1. One query."""
+    rows = Revision.objects.filter(project=project, pk__gt=since, version=1)
+    if kind in {known.name for known in all_kinds()}:
+        rows = rows.filter(kind=kind)
+    return rows.exclude(user=reader).order_by()[: MOST_NEW + 1].count()

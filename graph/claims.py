@@ -71,7 +71,7 @@ def _lease(found: list[int], token: str, now: datetime) -> list[Claim]:
             mark.pk,
             mark.node_id,
             mark.wanted_version,
-            mark.gone,
+            mark.gone or mark.erased,
             mark.attempts + 1,
             mark.embedded_version >= mark.wanted_version,
         )

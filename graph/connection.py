@@ -124,13 +124,14 @@ def driver() -> Driver:
 
 
 def fetch(
-    statement: str, parameters: Mapping[str, Any], *, seconds: float = 2 * READ_SECONDS
+    statement: str, parameters: Mapping[str, Any], *, seconds: float | None = None
 ) -> list[tuple[Any, ...]]:
-    """The rows of one reading statement, in a session of its own; the server gives it up after `seconds`, too."""
+    """The rows of one reading statement, in a session of its own; the server gives it up, too, after `seconds`, or
+    twice the time of an answer."""
     from neo4j import READ_ACCESS, Query
     from neo4j.exceptions import ServiceUnavailable, SessionExpired
 
-    query = Query(statement, timeout=seconds)  # type: ignore[arg-type]
+    query = Query(statement, timeout=seconds or 2 * READ_SECONDS)  # type: ignore[arg-type]
     for attempt in range(2):
         try:
             with driver().session(default_access_mode=READ_ACCESS, database=_database()) as session:

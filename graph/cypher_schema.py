@@ -38,6 +38,20 @@ def versions_after(node_id: str, limit: int) -> list[tuple[str, int, bool, bool]
     return [(row[0], row[1], row[2], row[3]) for row in _measure(statement, after=node_id, limit=limit)]
 
 
+def nodes_holding(texts: list[str]) -> list[str]:
+    """Ids of the nodes of which a property holds one of the texts. Reads every node."""
+    statement = """
+        MATCH (n)
+        WHERE any(name IN keys(n) WHERE any(text IN $texts WHERE toStringOrNull(n[name]) CONTAINS text))
+        RETURN coalesce(n.id, elementId(n)) ORDER BY 1"""
+    return [str(row[0]) for row in _measure(statement, texts=texts)]
+
+
+def is_shown(node_id: str) -> bool:
+    """Whether the graph has more of a record than its tombstone."""
+    return bool(_measure("MATCH (n:Record {id: $id}) WHERE n.gone IS NULL RETURN 1", id=node_id))
+
+
 def server() -> tuple[str, str]:
     """(version, edition)."""
     rows = _measure("CALL dbms.components() YIELD name, versions, edition RETURN versions[0], edition")

@@ -66,11 +66,14 @@ def measure_drift() -> Drift:
             "node_id", "wanted_version", "next_try_at"
         ).iterator(chunk_size=PAGE)
     }
+    erased = set(ProjectionMark.objects.filter(erased=True).values_list("node_id", flat=True))
     placed: dict[str, int | None] = {}
     for name, drift in kinds.items():
         rows = drift.kind.model.objects.values_list("pk", "project_id")  # type: ignore[attr-defined]
         for key, project_id in rows.iterator(chunk_size=PAGE):
             node_id = kind_named(name).node_id(key)
+            if node_id in erased:  # of these the graph has only the tombstone
+                continue
             placed[node_id] = project_id
             drift.records += 1
             wanted, waits = marks.get(node_id, (None, True))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 
 from django.conf import settings
 from django.db import connection
@@ -22,8 +23,9 @@ from records.paging import COUNT_EXACT_TO
 
 NEWEST = 40
 _ROWS = f"SELECT 1 AS mark FROM projection_marks WHERE {{}} LIMIT {COUNT_EXACT_TO + 1}"
-_COUNTS = (
-    f"SELECT (SELECT COUNT(*) FROM ({_ROWS.format('dead = 0 AND next_try_at IS NOT NULL')}) AS due),"
+# How many marks wait and how many are dead: two columns of a statement.
+LAG_COLUMNS = (
+    f"(SELECT COUNT(*) FROM ({_ROWS.format('dead = 0 AND next_try_at IS NOT NULL')}) AS due),"
     f" (SELECT COUNT(*) FROM ({_ROWS.format('dead = 1')}) AS lost)"
 )
 
@@ -58,29 +60,33 @@ def graph_store() -> GraphStore:
 
 @dataclass(frozen=True)
 class GraphLag:
-    """How far the projection is behind, counted: records that wait, since when, and whether Neo4j answers at all.
+    """How far the projection is behind, counted: records that wait, and whether Neo4j answers at all.
 
     `away_since`: since this process, or a worker that tells so, found it silent.
     """
 
     waiting: int
     dead: int
-    since: datetime | None
     away_since: datetime | None
+
+    @cached_property
+    def since(self) -> datetime | None:
+        """Since when the first of them waits: a look at all of them, which nothing but a banner needs."""
+        due = ProjectionMark.objects.order_by().filter(dead=False, next_try_at__isnull=False)
+        found: datetime | None = due.aggregate(since=Min("wanted_at"))["since"] if self.waiting else None
+        return found
 
 
 def graph_lag() -> GraphLag:
     """Of the whole desk; index ranges that are empty when all is well."""
     # Raw, as each page asks: the ORM's own work is ten times the statement's.
     with connection.cursor() as cursor:
-        cursor.execute(_COUNTS)
+        cursor.execute(f"SELECT {LAG_COLUMNS}")
         waiting, dead = cursor.fetchone()
-    due = ProjectionMark.objects.order_by().filter(dead=False, next_try_at__isnull=False)
-    since = due.aggregate(since=Min("wanted_at"))["since"] if waiting else None
-    return GraphLag(waiting, dead, since, _away_since())
+    return GraphLag(waiting, dead, away_since())
 
 
-def _away_since() -> datetime | None:
+def away_since() -> datetime | None:
     if not settings.GRAPH_URL:
         return None
     from graph import connection

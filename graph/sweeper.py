@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from records import leases
+from records import followers, leases
 from records.leases import Lease
 from records.retention import purge
 from records.sweep import sweep
@@ -27,6 +27,8 @@ LEASE_SECONDS = 60.0
 LOOK_SECONDS = 1.0
 INDEXES = "project indexes"
 INDEX_LOOK_SECONDS = 600.0
+CHORE = "chore "
+CHORE_LOOK_SECONDS = 15.0
 
 
 class Sweeper(threading.Thread):
@@ -39,6 +41,7 @@ class Sweeper(threading.Thread):
         self._sweeping = False
         self._look_for_purge_at = 0.0
         self._look_for_indexes_at = time.monotonic() + INDEX_LOOK_SECONDS / 10
+        self._look_for_chores_at = time.monotonic() + CHORE_LOOK_SECONDS / 10
 
     def run(self) -> None:
         while not self._stopping.wait(LOOK_SECONDS):
@@ -46,6 +49,7 @@ class Sweeper(threading.Thread):
                 self.sweep_if_due()
                 self.purge_if_due()
                 self.index_if_due()
+                self.chores_if_due()
             except (
                 Exception
             ):  # the database is away, or one table's rows are refused: the next round tries again
@@ -111,6 +115,25 @@ class Sweeper(threading.Thread):
         if made or dropped:
             log.info("vector indexes of projects: %d made, %d dropped", len(made), len(dropped))
         return True
+
+    def chores_if_due(self) -> bool:
+        """What higher floors do now and then (records.followers), each by one worker at a time."""
+        if time.monotonic() < self._look_for_chores_at:
+            return False
+        self._look_for_chores_at = time.monotonic() + CHORE_LOOK_SECONDS
+        worked = False
+        for name, chore in followers.chores().items():
+            if self._stopping.is_set() or not leases.take(CHORE + name, self._holder, LEASE_SECONDS):
+                continue
+            try:
+                if chore():
+                    worked, self._look_for_chores_at = True, 0.0
+            except Exception:  # one that fails holds none of the others up; its next turn tries again
+                log.exception("%s failed; trying again in %d s", name, CHORE_LOOK_SECONDS)
+                connection.close_if_unusable_or_obsolete()
+            finally:
+                leases.give_back(CHORE + name, self._holder)
+        return worked
 
     def keep(self) -> None:
         if self._sweeping:

@@ -27,7 +27,7 @@ from recall.encoders import EncoderUnavailable
 from recall.similar import update_similarities
 from recall.vectors import configured_encoder
 from recall.words import forget_words, keep_words
-from records import leases
+from records import followers, leases
 from records.leases import WORKER, Lease, LeaseBusy
 from records.models import Record
 from records.queries import records_by_node_id
@@ -212,6 +212,7 @@ class Worker:
                 )
                 shown = [made.record for made in portion if made.record.node_id in written]
                 update_similarities({record.node_id: record.project_id for record in shown})
+                followers.tell_up_to_date([record.node_id for record in shown])
                 failpoints.reach(failpoints.AFTER_EMBEDDING)
                 self._show(shown, (), by_node)
                 self._check()
@@ -220,6 +221,7 @@ class Worker:
         embedder.forget(gone)
         forget_words(gone)
         update_similarities({}, gone)
+        followers.tell_up_to_date(gone)
         self._show((), gone, by_node)
 
     def _only_graph(self, claim: Claim) -> bool:

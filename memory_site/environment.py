@@ -6,8 +6,10 @@ import secrets
 import tempfile
 import zoneinfo
 from contextlib import suppress
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -83,6 +85,43 @@ def hosts(name: str, default: str) -> list[str]:
         if not re.fullmatch(r"\*|\.?[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]", value):
             raise ImproperlyConfigured(f"{name}: {value!r} is no host name; one looks like desk.example.org.")
     return found
+
+
+def mail(name: str) -> dict[str, Any]:
+    """smtp://user:password@host:port (STARTTLS), smtps:// (TLS from the start), smtp+plain:// (neither); {} if empty."""
+    value = text(name).strip()
+    if not value:
+        return {}
+    known = {"smtp": 587, "smtps": 465, "smtp+plain": 25}
+    try:
+        parts = urlsplit(value)
+        port = parts.port
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name}: {error}") from error
+    if (
+        parts.scheme not in known
+        or not parts.hostname
+        or parts.query
+        or parts.fragment
+        or parts.path.strip("/")
+    ):
+        raise ImproperlyConfigured(f"{name} must look like smtp://user:password@mail.example.org:587.")
+    return {
+        "host": parts.hostname,
+        "port": port or known[parts.scheme],
+        "user": unquote(parts.username or ""),
+        "password": unquote(parts.password or ""),
+        "tls": parts.scheme == "smtp",
+        "ssl": parts.scheme == "smtps",
+    }
+
+
+def networks(name: str) -> list[IPv4Network | IPv6Network]:
+    """Comma-separated addresses and networks: 10.0.0.5, 10.1.0.0/16."""
+    try:
+        return [ip_network(word) for word in words(name)]
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name}: {error}") from error
 
 
 def origins(name: str) -> list[str]:

@@ -8,8 +8,10 @@ from typing import Any
 request_id: ContextVar[str] = ContextVar("request_id", default="-")
 
 
-# A one-time login link works until somebody uses it: its token is in no log.
-LOGIN_LINK = re.compile(r"(/login/[^/\s]+/)[^/\s]+")
+# Who has such an address gets in, joins, or reads: its secret is in no log.
+LOGIN_LINK = re.compile(
+    r"(/login/[^/\s]+/|/password/reset/[^/\s]+/|/invitation/|/feed/|/unsubscribe/)[^/\s]{3,}"
+)
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 

@@ -49,6 +49,20 @@ ALLOWED_HOSTS = env.hosts("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
 CSRF_TRUSTED_ORIGINS = env.origins("CSRF_TRUSTED_ORIGINS")
 BEHIND_TLS_PROXY = env.flag("BEHIND_TLS_PROXY", False)
 TRUSTED_PROXIES = env.number("TRUSTED_PROXIES", 0, least=0, most=10)
+# A proxy that signs people in: the header that names them, the addresses from which it is believed, and the projects
+# whose viewers unknown people become (empty: they stay outside).
+PROXY_USER_HEADER = env.text("PROXY_USER_HEADER").strip()
+PROXY_USER_FROM = env.networks("PROXY_USER_FROM")
+PROXY_USER_PROJECTS = env.words("PROXY_USER_PROJECTS")
+if PROXY_USER_HEADER and not PROXY_USER_FROM:
+    raise ImproperlyConfigured(
+        "PROXY_USER_HEADER is set: PROXY_USER_FROM must name the proxy's addresses, or anybody could be anybody."
+    )
+if not all(sign.isascii() and (sign.isalnum() or sign == "-") for sign in PROXY_USER_HEADER):
+    raise ImproperlyConfigured(f"PROXY_USER_HEADER={PROXY_USER_HEADER!r} must look like X-Forwarded-User.")
+# Mail, for the daily digest alone: smtp://user:password@host:587 (STARTTLS), smtps://…:465; empty: into the log.
+EMAIL = env.mail("EMAIL_URL")
+DEFAULT_FROM_EMAIL = env.text("EMAIL_FROM", "Memory Desk <desk@localhost>").strip()
 METRICS_TOKEN = env.text("METRICS_TOKEN")  # empty: /metrics answers this machine alone
 if METRICS_TOKEN and len(METRICS_TOKEN) < 16:
     raise ImproperlyConfigured("METRICS_TOKEN is shorter than 16 characters.")
@@ -76,7 +90,15 @@ SWEEP_SECONDS = env.number(
 KEEP_IDEMPOTENCY_KEYS_DAYS = env.number("KEEP_IDEMPOTENCY_KEYS_DAYS", 7, least=1, most=3650)
 KEEP_READS_DAYS = env.number("KEEP_READS_DAYS", 400, least=0, most=36500)
 KEEP_CACHE_DAYS = env.number("KEEP_CACHE_DAYS", 7, least=1, most=3650)  # after an entry expired
+KEEP_ALERTS_DAYS = env.number("KEEP_ALERTS_DAYS", 30, least=1, most=3650)  # after one was last pasted
+KEEP_BULK_JOBS_DAYS = env.number("KEEP_BULK_JOBS_DAYS", 30, least=1, most=3650)
 KEEP_RUNS_DAYS = env.number("KEEP_RUNS_DAYS", 0, least=0, most=36500)
+
+EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if EMAIL else 'console'}.EmailBackend"
+EMAIL_HOST, EMAIL_PORT = EMAIL.get("host", ""), EMAIL.get("port", 0)
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = EMAIL.get("user", ""), EMAIL.get("password", "")
+EMAIL_USE_TLS, EMAIL_USE_SSL = EMAIL.get("tls", False), EMAIL.get("ssl", False)
+EMAIL_TIMEOUT = 20
 
 # --- Database ----------------------------------------------------------------------------------------------------
 try:
@@ -109,7 +131,9 @@ elif _database["ENGINE"] == "django.db.backends.mysql":
         "charset": "utf8mb4",
         "isolation_level": "read committed",
         "connect_timeout": 5,
-        "init_command": "SET time_zone = '+00:00', innodb_lock_wait_timeout = 5",
+        # MySQL sorts rows with their JSON, and answers 1038 where the buffer (256 kB) does not hold one of them: a
+        # run's three columns of JSON take up to 7 MB there. It grows to this only when it is needed.
+        "init_command": "SET time_zone = '+00:00', innodb_lock_wait_timeout = 5, sort_buffer_size = 16777216",
     }
     _database["TEST"] = {"CHARSET": "utf8mb4"}
 else:
@@ -144,6 +168,7 @@ INSTALLED_APPS = [
     "recall",
     "graph",
     *KIND_APPS,
+    "curation",
     "desk",
     "agent_api",
     "transfer",
@@ -160,6 +185,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "projects.proxy.ProxySignIn",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",

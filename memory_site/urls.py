@@ -5,6 +5,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path
 from django.views.generic import RedirectView
 
+from curation.saved import views as saved_views
 from desk.views import home
 from memory_site import views
 from memory_site.metrics import metrics
@@ -25,8 +26,20 @@ urlpatterns = [
         path("", include(f"{app}.urls"))
         for app in ("records", "decisions", "patterns", "pitfalls", "work_sessions", "runs", "graph")
     ],
+    path("", include("curation.history.urls")),
+    path("", include("curation.radius.urls")),
+    path("", include("curation.merging.urls")),
+    path("", include("curation.inbox.urls")),
+    path("", include("curation.written.urls")),
+    path("", include("curation.pairs.urls")),
+    path("", include("curation.saved.urls")),
+    path("feed/<str:text>/", saved_views.feed, name="feed"),
+    path("unsubscribe/<str:text>/", saved_views.unsubscribe, name="unsubscribe"),
     path("", include("desk.search.urls")),
     path("", include("desk.context_pack.urls")),
+    path("", include("desk.incident.urls")),
+    path("", include("desk.answers.urls")),
+    path("", include("desk.timeline.urls")),
     path("p/<slug:slug>/connect/", include("agent_api.connect.urls")),
     path("", include("agent_api.urls")),
     path("health/", include("desk.health.urls")),

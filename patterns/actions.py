@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from database.transactions import transactional
-from patterns.confidence import posterior_mean
-from patterns.kind import PATTERN
+from patterns.evidence import add_evidence
+from patterns.kind import NO_VOTES, PATTERN
 from patterns.models import Cause, Evidence, Pattern
 from projects.access import Capability
-from projects.models import Project
-from records import checks, revisions, verbs
+from projects.models import WEIGHT_LEAST, WEIGHT_MOST, Project
+from projects.queries import policy_of
+from records import attention, checks, revisions, verbs
 from records.actor import Actor
+from records.counted import added
 from records.errors import InvalidInput
 from records.guard import writing
+from records.undo_events import move_counters
 
-EDITABLE = ("category", "name", "description", "code_example", "language", "tags")
+EDITABLE = PATTERN.editable
 
 
 @transactional
@@ -31,10 +33,11 @@ def create_patterns(
     reason: str = "",
     review_state: str | None = None,
 ) -> list[Pattern]:
-    """`confidence` (0 to 1, default 0.5) of a row becomes its prior."""
+    """`confidence` (0 to 1, default 0.5) of a row becomes its prior, which weighs as much as the project's policy says."""
+    weight = policy_of(project.pk).prior_weight
     prepared = []
     for row in rows:
-        fields = dict(row)
+        fields = {"prior_weight": weight, **row}
         confidence = fields.pop("confidence", None)
         if confidence is not None:
             fields["confidence_score"] = fields["prior_confidence"] = _checked_confidence(confidence)
@@ -43,7 +46,7 @@ def create_patterns(
         PATTERN, prepared, actor=actor, project=project, reason=reason, review_state=review_state
     )
     for pattern in patterns:
-        _add_evidence(pattern, Cause.START, actor=actor, note=reason)
+        add_evidence(pattern, Cause.START, actor=actor, note=reason)
     return patterns
 
 
@@ -67,18 +70,29 @@ def edit_pattern(
 
 @transactional
 def adjust_confidence(
-    *, actor: Actor, pattern: Pattern, confidence: float, reason: str, expected_version: int | None = None
+    *,
+    actor: Actor,
+    pattern: Pattern,
+    confidence: float,
+    reason: str,
+    weight: float | None = None,
+    expected_version: int | None = None,
 ) -> Pattern:
-    """A person's judgement: the new prior, with a reason. Votes so far are folded into it and count anew."""
+    """A person's judgement: the new prior, with a reason. Votes so far are folded into it and count anew.
+
+    `weight`: how many votes it counts for, 0.1 to 1000; None: as many as before.
+    """
     checks.require_reason(reason)
     value = _checked_confidence(confidence)
-    changes = {"prior_confidence": value, "confidence_score": value, "worked_count": 0, "failed_count": 0}
+    changes = {"prior_confidence": value, "confidence_score": value, **NO_VOTES}
+    if weight is not None:
+        changes["prior_weight"] = _checked_weight(weight)
     outcome = verbs.update(
         [pattern], changes, actor=actor, verb="adjust_confidence", reason=reason, expected_version=expected_version,
         capability=Capability.REVIEW,
     )  # fmt: skip
     for changed in outcome.updated:
-        _add_evidence(changed, Cause.ADJUSTED, actor=actor, note=reason)
+        add_evidence(changed, Cause.ADJUSTED, actor=actor, note=reason)
     return outcome.record
 
 
@@ -88,22 +102,36 @@ def record_evidence(*, actor: Actor, pattern: Pattern, worked: bool, note: str =
     """One vote from use: it worked, or it failed. Counts as a use; changes no version."""
     note = checks.checked_reason(note)
     actor.require(pattern.project_id, Capability.WRITE)
-    (locked,) = verbs.lock(PATTERN, [pattern.pk])
-    counts = {
-        "worked_count": locked.worked_count + worked,
-        "failed_count": locked.failed_count + (not worked),
-        "usage_count": locked.usage_count + 1,
-    }
-    score = posterior_mean(
-        locked.prior_confidence, locked.prior_weight, counts["worked_count"], counts["failed_count"]
-    )
-    with writing():
-        Pattern.objects.filter(pk=locked.pk).update(**counts, confidence_score=score)
-    locked.refresh_from_db()
+    locked = verbs.lock_live(pattern)
     cause = Cause.WORKED if worked else Cause.FAILED
-    _add_evidence(locked, cause, actor=actor, note=note)
+    counted = PATTERN.counted
+    assert counted is not None
+    # A new vote counts whole: it does not make up for votes that had faded before they were taken back.
+    moved = added([(counted.counts[cause], 1), (counted.faded_too_much(locked), -1)])
+    locked = move_counters(PATTERN, locked, moved)
+    score = locked.confidence_score
+    add_evidence(locked, cause, actor=actor, note=note)
     revisions.note_event(locked, cause.value, actor=actor, reason=note, detail={"confidence_after": score})
+    attention.touch([locked.node_id])
     return locked
+
+
+def retire_pattern(
+    *, actor: Actor, pattern: Pattern, reason: str, expected_version: int | None = None
+) -> Pattern:
+    """No longer to be followed: hidden and not recalled, kept with its evidence. The reason is for whoever looks for it."""
+    checks.require_reason(reason)
+    return verbs.archive(
+        [pattern], actor=actor, verb="retire", reason=reason, expected_version=expected_version
+    ).record
+
+
+def unretire_pattern(
+    *, actor: Actor, pattern: Pattern, reason: str = "", expected_version: int | None = None
+) -> Pattern:
+    return verbs.restore(
+        [pattern], actor=actor, verb="unretire", reason=reason, expected_version=expected_version
+    ).record
 
 
 def begin_evidence(patterns: Sequence[Pattern], *, actor: Actor) -> None:
@@ -115,25 +143,12 @@ def begin_evidence(patterns: Sequence[Pattern], *, actor: Actor) -> None:
                     pattern=pattern,
                     cause=Cause.START,
                     confidence_after=pattern.confidence_score,
+                    votes_after=pattern.all_votes,
                     actor_name=actor.name,
                     created_at=pattern.created_at,
                 )
                 for pattern in patterns
             ]
-        )
-
-
-def _add_evidence(pattern: Pattern, cause: Cause, *, actor: Actor, note: str = "") -> None:
-    with writing():
-        Evidence.objects.create(
-            pattern=pattern,
-            cause=cause,
-            confidence_after=pattern.confidence_score,
-            note=checks.checked_reason(note).strip() or None,
-            actor_name=actor.name,
-            source_session=actor.session or None,
-            source_run=actor.run or None,
-            created_at=timezone.now(),
         )
 
 
@@ -144,4 +159,15 @@ def _checked_confidence(value: Any) -> float:
         number = -1.0
     if isinstance(value, bool) or not 0 <= number <= 1:
         raise InvalidInput({"confidence": [_("Must be a number from 0 to 1.")]})
+    return number
+
+
+def _checked_weight(value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = 0.0
+    if isinstance(value, bool) or not WEIGHT_LEAST <= number <= WEIGHT_MOST:
+        bounds = {"least": WEIGHT_LEAST, "most": WEIGHT_MOST}
+        raise InvalidInput({"weight": [_("Must be a number from %(least)g to %(most)g.") % bounds]})
     return number

@@ -6,18 +6,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
-from drf_spectacular.utils import OpenApiExample, extend_schema, extend_schema_view
+from drf_spectacular.utils import OpenApiExample, extend_schema, extend_schema_field, extend_schema_view
 from rest_framework import serializers
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from patterns import actions
+from patterns.confidence import interval_of
 from patterns.filters import PatternFilterSet
 from patterns.kind import PATTERN
 from patterns.models import Pattern
 from projects.access import Capability
-from projects.models import Project
+from projects.models import WEIGHT_LEAST, WEIGHT_MOST, Project
 from records.api.fields import Line, Number, Tags, Text
 from records.api.schema import record_schema
 from records.api.serializers import (
@@ -47,7 +48,16 @@ class PatternSerializer(RecordSerializer):
     failed_count = serializers.IntegerField(
         read_only=True, help_text=_("Since the confidence was last adjusted.")
     )
+    prior_confidence = serializers.FloatField(read_only=True, help_text=_("Where it stood without votes."))
+    prior_weight = serializers.FloatField(read_only=True, help_text=_("In votes."))
+    confidence_interval = serializers.SerializerMethodField(
+        help_text=_("Between these two lies 95 % of what the evidence allows.")
+    )
     updated_at = serializers.DateTimeField(read_only=True)
+
+    @extend_schema_field(serializers.ListField(child=serializers.FloatField(), min_length=2, max_length=2))
+    def get_confidence_interval(self, pattern: Pattern) -> list[float]:
+        return [round(end, 4) for end in interval_of(pattern.confidence_score, pattern.all_votes)]
 
 
 class WrittenPattern(Became, PatternSerializer):
@@ -77,6 +87,12 @@ class PatternChanges(_PatternFields, Changes):
 
 class ConfidenceChange(StrictSerializer):
     confidence = Number(min_value=0, max_value=1)
+    weight = Number(
+        required=False,
+        min_value=WEIGHT_LEAST,
+        max_value=WEIGHT_MOST,
+        help_text=_("In votes: how hard it is to move. Left out: as much as before."),
+    )
     reason = reason_field(required=True)
     version = version_field()
 
@@ -142,6 +158,10 @@ class PatternViewSet(RecordViewSet):
         record = self.get_object()
         asked = self.asked(ConfidenceChange)
         after = actions.adjust_confidence(
-            actor=self.actor, pattern=record, confidence=asked["confidence"], **self.act_options(asked)
+            actor=self.actor,
+            pattern=record,
+            confidence=asked["confidence"],
+            weight=asked.get("weight"),
+            **self.act_options(asked),
         )
         return self.changed(record, after)

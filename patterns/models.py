@@ -6,8 +6,10 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from database.columns import ChoiceField, ExactTextField, NodeIdField, RowChangedField, UtcNow
-from records.guard import GuardedManager, GuardedModel
-from records.models import LongText, Record, review_checks
+from patterns.confidence import posterior_mean
+from records.counted import CountedEvent
+from records.guard import GuardedManager
+from records.models import LongText, Record, hidden_index, review_checks
 from records.validation import check_text
 
 PRIOR_WEIGHT = 4.0
@@ -19,7 +21,15 @@ class Pattern(Record):
     `confidence_score` is the mean of a Beta posterior: the prior's mean and weight (pseudo-votes), and the votes since.
     """
 
-    counters = ("usage_count", "worked_count", "failed_count", "confidence_score", "updated_at")
+    counters = (
+        "usage_count",
+        "worked_count",
+        "failed_count",
+        "worked_faded",
+        "failed_faded",
+        "confidence_score",
+        "updated_at",
+    )
 
     id = models.AutoField(primary_key=True)
     category = models.CharField(_("category"), max_length=50, validators=[check_text])
@@ -46,6 +56,9 @@ class Pattern(Record):
     )
     worked_count = models.IntegerField(_("worked"), default=0, db_default=0, editable=False)
     failed_count = models.IntegerField(_("failed"), default=0, db_default=0, editable=False)
+    # What time has taken away of these votes (patterns.fading); NULL: nothing.
+    worked_faded = models.FloatField(null=True, editable=False)
+    failed_faded = models.FloatField(null=True, editable=False)
     usage_count = models.IntegerField(_("used"), default=0, db_default=0, editable=False)
     updated_at = RowChangedField(_("updated"))
 
@@ -69,6 +82,7 @@ class Pattern(Record):
             ),
         ]
         indexes = [
+            hidden_index("patterns"),
             models.Index(fields=["project", "category"], name="patterns_project_category"),
             models.Index(fields=["confidence_score"], name="patterns_confidence"),
             models.Index(fields=["project", "confidence_score", "id"], name="patterns_project_confidence"),
@@ -80,6 +94,24 @@ class Pattern(Record):
     def heading(self) -> str:
         return self.name
 
+    @property
+    def votes(self) -> tuple[float, float]:
+        """(worked, failed) as they count now: less what has faded. One that was taken back may have faded before."""
+        return (
+            max(0.0, self.worked_count - (self.worked_faded or 0.0)),
+            max(0.0, self.failed_count - (self.failed_faded or 0.0)),
+        )
+
+    @property
+    def all_votes(self) -> float:
+        """What the confidence stands on: the prior's pseudo-votes and the others."""
+        return self.prior_weight + sum(self.votes)
+
+    @property
+    def posterior(self) -> float:
+        """The confidence that follows from prior and votes."""
+        return posterior_mean(self.prior_confidence, self.prior_weight, *self.votes)
+
 
 class Cause(models.TextChoices):
     START = "start", _("first written")
@@ -87,14 +119,17 @@ class Cause(models.TextChoices):
     SQL = "sql", _("written by SQL")
     WORKED = "worked", _("it worked")
     FAILED = "failed", _("it failed")
+    DECAY = "decay", _("faded unused")
 
 
-class Evidence(GuardedModel):
+class Evidence(CountedEvent):
     """One step of a pattern's confidence: what moved it, who said so, and where it stood after."""
 
     pattern = models.ForeignKey(Pattern, on_delete=models.PROTECT, related_name="evidence")
     cause = ChoiceField(choices=Cause.choices)
     confidence_after = models.FloatField()
+    # The prior's pseudo-votes and those that counted; NULL of steps of before this was kept.
+    votes_after = models.FloatField(null=True)
     note = LongText(null=True, blank=True)
     actor_name = ExactTextField(max_length=255)
     source_session = ExactTextField(max_length=255, null=True)

@@ -1,4 +1,4 @@
-"""Every read of patterns and their evidence."""
+"""Every read of patterns; their evidence is read in patterns.evidence."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from django.db.models import QuerySet
 
-from patterns.models import Evidence, Pattern
+from patterns.models import Pattern
 
 TRUSTED = 0.80
 
@@ -23,18 +23,3 @@ def patterns_above(project_id: int, confidence: float, usage: int = 0) -> QueryS
 def trusted_patterns(project_id: int, categories: Collection[str], limit: int) -> list[Pattern]:
     """Of these categories those of a confidence that an agent may rely on, the most used first."""
     return list(patterns_above(project_id, TRUSTED).filter(category__in=categories)[:limit])
-
-
-def evidence_of(pattern: Pattern, limit: int = 50) -> list[Evidence]:
-    """What moved a pattern's confidence, newest first."""
-    return list(Evidence.objects.filter(pattern=pattern).order_by("-id")[:limit])
-
-
-def confidence_history(pattern: Pattern, limit: int = 200) -> list[float]:
-    """Where the confidence stood after each of its last steps, oldest first."""
-    newest = (
-        Evidence.objects.filter(pattern=pattern)
-        .order_by("-id")
-        .values_list("confidence_after", flat=True)[:limit]
-    )
-    return list(newest)[::-1]

@@ -12,19 +12,20 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from graph.pages import similar_context
-from patterns import actions, queries
-from patterns.confidence import posterior_interval
+from patterns import actions
 from patterns.filters import PatternFilterSet
-from patterns.forms import ConfidenceForm, EvidenceForm, NewPatternForm, PatternForm
+from patterns.forms import ConfidenceForm, EvidenceForm, NewPatternForm, PatternForm, RetireForm
 from patterns.kind import PATTERN
 from patterns.models import Pattern
+from patterns.pages import confidence_context
 from projects.access import Capability, in_project
 from projects.models import Project
 from records.actor import Actor
+from records.forms import ReasonForm
 from records.pages.detail import detail_context
 from records.pages.editing import expected_version, form_page, posted
 from records.pages.listing import list_page
-from records.pages.sparkline import HEIGHT, WIDTH, sparkline
+from records.pages.merged import led_away
 from records.queries import record_or_404
 
 
@@ -45,21 +46,16 @@ def pattern_list(request: HttpRequest, project: Project) -> HttpResponseBase:
 @in_project()
 def pattern_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     pattern = record_or_404(project, PATTERN, pk)
-    steps = queries.confidence_history(pattern)
-    low, high = posterior_interval(
-        pattern.prior_confidence, pattern.prior_weight, pattern.worked_count, pattern.failed_count
-    )
+    if elsewhere := led_away(request, pattern):
+        return elsewhere
     context = {
         **detail_context(request, pattern),
         **similar_context(pattern),
-        "evidence": queries.evidence_of(pattern),
-        "points": sparkline(steps),
-        "spark_width": WIDTH,
-        "spark_height": HEIGHT,
-        "spark_text": _("confidence after each step: %s") % ", ".join(f"{step:.2f}" for step in steps[-12:]),
-        "interval": (low, high),
-        "confidence_form": ConfidenceForm(initial={"confidence": round(pattern.confidence_score, 2)}),
+        **confidence_context(pattern),
+        "confidence_form": ConfidenceForm(pattern=pattern),
         "edit_url": reverse("patterns:edit", args=[project.slug, pk]),
+        "retire_url": reverse("patterns:retire", args=[project.slug, pk]),
+        "unretire_url": reverse("patterns:unretire", args=[project.slug, pk]),
     }
     return render(request, "patterns/detail.html", context)
 
@@ -100,12 +96,12 @@ def pattern_edit(request: HttpRequest, project: Project, pk: int) -> HttpRespons
 @in_project(Capability.REVIEW)
 def adjust_confidence(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     pattern = record_or_404(project, PATTERN, pk)
-    form = ConfidenceForm(posted(request), initial={"confidence": round(pattern.confidence_score, 2)})
+    form = ConfidenceForm(posted(request), pattern=pattern)
 
     def act(cleaned: dict[str, Any]) -> Pattern:
         return actions.adjust_confidence(
-            actor=Actor.person(request), pattern=pattern, confidence=cleaned["confidence"], reason=cleaned["reason"],
-            expected_version=expected_version(request),
+            actor=Actor.person(request), pattern=pattern, confidence=cleaned["confidence"], weight=cleaned["weight"],
+            reason=cleaned["reason"], expected_version=expected_version(request),
         )  # fmt: skip
 
     return form_page(
@@ -140,3 +136,37 @@ def worked(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
 @in_project(Capability.WRITE)
 def failed(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     return _vote(request, project, pk, False, _("It failed"))
+
+
+@require_http_methods(["GET", "POST"])
+@in_project(Capability.WRITE)
+def retire(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    pattern = record_or_404(project, PATTERN, pk)
+
+    def act(cleaned: dict[str, Any]) -> Pattern:
+        return actions.retire_pattern(
+            actor=Actor.person(request), pattern=pattern, reason=cleaned["reason"],
+            expected_version=expected_version(request),
+        )  # fmt: skip
+
+    return form_page(
+        request, RetireForm(posted(request)), act, record=pattern, title=_("Retire the pattern"),
+        submit_label=_("Retire"), done_text=lambda saved: _("Retired %s") % saved.node_id,
+    )  # fmt: skip
+
+
+@require_http_methods(["GET", "POST"])
+@in_project(Capability.WRITE)
+def unretire(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
+    pattern = record_or_404(project, PATTERN, pk)
+
+    def act(cleaned: dict[str, Any]) -> Pattern:
+        return actions.unretire_pattern(
+            actor=Actor.person(request), pattern=pattern, reason=cleaned["reason"],
+            expected_version=expected_version(request),
+        )  # fmt: skip
+
+    return form_page(
+        request, ReasonForm(posted(request)), act, record=pattern, title=_("Take the pattern back into use"),
+        submit_label=_("Take back"), done_text=lambda saved: _("%s is in use again") % saved.node_id,
+    )  # fmt: skip

@@ -13,12 +13,13 @@ from pitfalls.kind import PITFALL
 from pitfalls.models import Encounter, Pitfall, Severity
 from projects.access import Capability
 from projects.models import Project
-from records import checks, revisions, verbs
+from records import attention, checks, revisions, verbs
 from records.actor import Actor
+from records.acts import current_act
 from records.errors import InvalidInput
 from records.guard import writing
 
-EDITABLE = ("category", "title", "description", "how_to_avoid", "severity", "tags")
+EDITABLE = PITFALL.editable
 
 
 def create_pitfalls(
@@ -67,11 +68,12 @@ def meet_again(*, actor: Actor, pitfall: Pitfall, note: str = "") -> Pitfall:
     """It was met again. Counts; changes no version."""
     note = checks.checked_reason(note)
     actor.require(pitfall.project_id, Capability.WRITE)
-    (locked,) = verbs.lock(PITFALL, [pitfall.pk])
+    locked = verbs.lock_live(pitfall)
     with writing():
         Pitfall.objects.filter(pk=locked.pk).update(encountered_count=locked.encountered_count + 1)
         Encounter.objects.create(
             pitfall=locked,
+            act=current_act(),
             note=note.strip() or None,
             actor_name=actor.name,
             source_session=actor.session or None,
@@ -82,4 +84,5 @@ def meet_again(*, actor: Actor, pitfall: Pitfall, note: str = "") -> Pitfall:
     revisions.note_event(
         locked, "met_again", actor=actor, reason=note, detail={"encountered_count": locked.encountered_count}
     )
+    attention.touch([locked.node_id])
     return locked

@@ -5,8 +5,9 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from database.columns import ChoiceField, ExactTextField, NodeIdField, UtcNow
-from records.guard import GuardedManager, GuardedModel
-from records.models import LongText, Record, review_checks
+from records.counted import CountedEvent
+from records.guard import GuardedManager
+from records.models import LongText, Record, hidden_index, review_checks
 from records.validation import check_text
 
 
@@ -39,6 +40,7 @@ class Pitfall(Record):
             models.CheckConstraint(condition=Q(encountered_count__gte=0), name="pitfalls_count"),
         ]
         indexes = [
+            hidden_index("pitfalls"),
             models.Index(fields=["project", "severity"], name="pitfalls_project_severity"),
             models.Index(fields=["project", "category", "severity"], name="pitfalls_project_category"),
             models.Index(fields=["project", "encountered_count", "id"], name="pitfalls_project_met"),
@@ -50,7 +52,7 @@ class Pitfall(Record):
         return self.title
 
 
-class Encounter(GuardedModel):
+class Encounter(CountedEvent):
     """The pitfall was met again: by whom, in which session or run."""
 
     pitfall = models.ForeignKey(Pitfall, on_delete=models.PROTECT, related_name="encounters")

@@ -21,8 +21,9 @@ from projects.access import Capability, in_project
 from projects.models import Project
 from records.actor import Actor
 from records.pages.detail import detail_context
-from records.pages.editing import expected_version, form_page, posted
+from records.pages.editing import begun_with, expected_version, form_page, posted
 from records.pages.listing import list_page
+from records.pages.merged import led_away
 from records.queries import record_or_404
 
 
@@ -43,6 +44,8 @@ def pitfall_list(request: HttpRequest, project: Project) -> HttpResponseBase:
 @in_project()
 def pitfall_detail(request: HttpRequest, project: Project, pk: int) -> HttpResponse:
     pitfall = record_or_404(project, PITFALL, pk)
+    if elsewhere := led_away(request, pitfall):
+        return elsewhere
     context = {
         **detail_context(request, pitfall),
         **similar_context(pitfall),
@@ -62,8 +65,9 @@ def pitfall_create(request: HttpRequest, project: Project) -> HttpResponse:
             actor=Actor.person(request), project=project, reason=request.POST.get("reason", ""), **cleaned
         )
 
+    begun = begun_with(request, "title", "category", "description", "how_to_avoid")
     return form_page(
-        request, PitfallForm(posted(request)), act, title=_("New pitfall"), with_reason=True,
+        request, PitfallForm(posted(request), initial=begun), act, title=_("New pitfall"), with_reason=True,
         submit_label=_("Record the pitfall"), cancel_url=reverse("pitfalls:list", args=[project.slug]),
         done_text=lambda saved: _("Recorded %s") % saved.node_id,
     )  # fmt: skip

@@ -7,9 +7,11 @@ from functools import wraps
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 
 from projects.models import AgentToken, Membership, Project, Role, Scope, User
+from projects.names import project_named
 
 
 class Capability(StrEnum):
@@ -78,8 +80,8 @@ def visible_projects(access: Access) -> list[Project]:
 
 
 def project_or_404(access: Access, slug: str, capability: Capability = Capability.READ) -> Project:
-    """The project by slug: 404 where it may not be seen, 403 where it may be seen but not this."""
-    project = Project.objects.filter(slug=slug).first()
+    """The project by slug or alias: 404 where it may not be seen, 403 where it may be seen but not this."""
+    project = project_named(slug)
     if project is None or not access.may(project.pk):
         raise Http404
     if not access.may(project.pk, capability):
@@ -88,12 +90,14 @@ def project_or_404(access: Access, slug: str, capability: Capability = Capabilit
 
 
 def in_project(capability: Capability = Capability.READ) -> Callable[..., Any]:
-    """View decorator: turns the URL's slug into the project, after `project_or_404`."""
+    """View decorator: turns the URL's slug into the project, after `project_or_404`. An alias leads to the slug."""
 
     def decorate(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         @wraps(view)
         def wrapped(request: HttpRequest, slug: str, *args: Any, **kwargs: Any) -> HttpResponse:
             project = project_or_404(request.access, slug, capability)  # type: ignore[attr-defined]
+            if project.slug != slug and request.method in ("GET", "HEAD"):
+                return _by_its_slug(request, project)
             request.project = project  # type: ignore[attr-defined]
             return view(request, project, *args, **kwargs)
 
@@ -101,6 +105,27 @@ def in_project(capability: Capability = Capability.READ) -> Callable[..., Any]:
         return wrapped
 
     return decorate
+
+
+def _by_its_slug(request: HttpRequest, project: Project) -> HttpResponse:
+    """Not for ever: an alias may be given up, and a browser would keep on going there."""
+    match = request.resolver_match
+    assert match is not None
+    address = reverse(match.view_name, kwargs={**match.kwargs, "slug": project.slug})
+    query = request.META.get("QUERY_STRING", "")
+    return HttpResponseRedirect(f"{address}?{query}" if query else address)
+
+
+def for_operators(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """View decorator for pages of the whole desk: 403 for everybody but its operators."""
+
+    @wraps(view)
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        if not request.access.everywhere:  # type: ignore[attr-defined]
+            raise PermissionDenied
+        return view(request, *args, **kwargs)
+
+    return wrapped
 
 
 def for_managers(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:

@@ -5,16 +5,17 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
-from django.contrib.auth.forms import SetPasswordForm
-from django.contrib.auth.views import LoginView, PasswordChangeView
+from django.contrib.auth.views import LoginView, PasswordChangeView, PasswordResetConfirmView
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.urls import reverse, reverse_lazy
+from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from projects.login_links import claim_link, user_of_link
+from projects.account_forms import NewPasswordForm, OtherPasswordForm
+from projects.login_links import claim_link, reset_links, user_of_link
 from projects.models import User
 from projects.snippets import python_command
 
@@ -49,13 +50,35 @@ def _link_page(request: HttpRequest, user: User | None, status: int) -> HttpResp
     return render(request, "registration/login_link.html", context, status=status)
 
 
+@method_decorator([login_not_required, never_cache], name="dispatch")
+class ResetPassword(PasswordResetConfirmView):
+    """A new password by the link that an admin or operator made; it works once, for a day, and signs in."""
+
+    template_name = "registration/password_reset.html"
+    token_generator = reset_links
+    form_class = NewPasswordForm
+    post_reset_login = True
+    post_reset_login_backend = PASSWORD_BACKEND
+    success_url = reverse_lazy("home")
+
+    def get_user(self, uidb64: str) -> Any:
+        user = super().get_user(uidb64)
+        return user if user is not None and user.is_active else None
+
+    def render_to_response(self, context: dict[str, Any], **options: Any) -> Any:
+        status = 200 if self.validlink else 410
+        return super().render_to_response(
+            context, status=422 if context["form"] and context["form"].errors else status, **options
+        )
+
+
 class ChangePassword(PasswordChangeView):
     """Asks for the old password of those who have one; who came by a link sets the first one here."""
 
     def get_form_class(self) -> Any:
         user = self.request.user
         first = isinstance(user, User) and not user.has_usable_password()
-        return SetPasswordForm if first else super().get_form_class()
+        return NewPasswordForm if first else OtherPasswordForm
 
     def get_success_url(self) -> str:
         return reverse("password_change_done")

@@ -16,7 +16,7 @@ class AccountAdmin(UserAdmin):
 
     fieldsets = (
         *(UserAdmin.fieldsets or ()),
-        (_("Memory Desk"), {"fields": ("time_zone",)}),
+        (_("Memory Desk"), {"fields": ("time_zone", "theme", "density")}),
     )
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:

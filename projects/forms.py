@@ -30,6 +30,23 @@ class ProjectForm(forms.ModelForm):  # type: ignore[type-arg]
 
 class RenameForm(forms.Form):
     name = forms.CharField(label=_("Name"), max_length=255)
+    slug = forms.SlugField(
+        label=_("Short name"),
+        max_length=100,
+        required=False,
+        help_text=_("In every address. The old one goes on working, as an alias."),
+    )
+
+
+class AliasForm(forms.Form):
+    name = forms.CharField(
+        label=_("Also called"),
+        max_length=400,
+        help_text=_(
+            "A name, or the address of a repository: git@github.com:acme/shop.git becomes github-com-acme-shop, and "
+            "so does every other way of writing it."
+        ),
+    )
 
 
 class PolicyForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -45,6 +62,9 @@ class PolicyForm(forms.ModelForm):  # type: ignore[type-arg]
             "reviewed_only_recall",
             "stale_after_days",
             "duplicate_cosine",
+            "prior_weight",
+            "confidence_half_life_days",
+            "keep_reads_days",
         ]
         help_texts = {
             "quarantine_findings": _(
@@ -60,7 +80,21 @@ class PolicyForm(forms.ModelForm):  # type: ignore[type-arg]
                 "whole and say the review state."
             ),
             "stale_after_days": _("From 1 to 3650. Empty: nothing grows stale."),
-            "duplicate_cosine": _("From 0.5 to 1, by the cosine of the two records' vectors."),
+            "duplicate_cosine": _(
+                "From 0.5 to 1: the cosine of the two records' vectors, up to 0.2 more where their titles share words."
+            ),
+            "prior_weight": _(
+                "From 0.1 to 1000: how many votes the starting point of a new pattern counts for. The more, the slower "
+                "evidence moves it. Patterns that are here keep theirs."
+            ),
+            "confidence_half_life_days": _(
+                "From 1 to 3650. After so long without use, a pattern's votes count half, and so it moves back towards "
+                "its starting point; then again. Empty: never."
+            ),
+            "keep_reads_days": _(
+                "From 1 to 3650. Which agent was answered with which memory, for tracing what a bad memory did. Empty: "
+                "as long as the desk keeps it. It can only be shorter than that."
+            ),
         }
 
     def changes(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""One-time login links: how a person gets in before there is a password, or after it was forgotten."""
+"""One-time links: how a person gets in, or sets a password, before there is one or after it was forgotten."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_decode, urlsafe_base64_encode
 
-from projects.models import User
+from projects.models import Membership, User
 
 
 class LoginLinkGenerator(PasswordResetTokenGenerator):
@@ -19,10 +19,25 @@ class LoginLinkGenerator(PasswordResetTokenGenerator):
 
     def _make_hash_value(self, user: Any, timestamp: int) -> str:
         last_login = "" if user.last_login is None else user.last_login.isoformat()
-        return f"{user.pk}|{user.password}|{last_login}|{user.is_active}|{timestamp}"
+        out = "" if user.signed_out_at is None else user.signed_out_at.isoformat()
+        return f"{user.pk}|{user.password}|{last_login}|{user.is_active}{out}|{timestamp}"
+
+
+class ResetLinkGenerator(PasswordResetTokenGenerator):
+    """Who sets a password can be the account's owner: worthless too once the account is deactivated, or may do anything
+    else than when the link was made, since whoever made it was asked for its rights of then."""
+
+    key_salt = "projects.reset_links"
+
+    def _make_hash_value(self, user: Any, timestamp: int) -> str:
+        roles = Membership.objects.filter(user=user).order_by("project_id").values_list("project_id", "role")
+        out = "" if user.signed_out_at is None else user.signed_out_at.isoformat()
+        rights = f"{user.is_active}|{user.is_superuser}|{user.is_staff}|{list(roles)}|{out}"
+        return f"{super()._make_hash_value(user, timestamp)}|{rights}"
 
 
 _generator = LoginLinkGenerator()
+reset_links = ResetLinkGenerator()
 
 
 def login_link_for(user: User) -> str:

@@ -26,7 +26,12 @@ class AccessMiddleware:
 
 
 def zone_of(request: HttpRequest) -> zoneinfo.ZoneInfo:
-    name = getattr(request.user, "time_zone", "") or settings.TIME_ZONE_SHOWN
+    return zone_named(getattr(request.user, "time_zone", ""))
+
+
+def zone_named(name: str) -> zoneinfo.ZoneInfo:
+    """The zone that a person chose; the desk's own where they chose none."""
+    name = name or settings.TIME_ZONE_SHOWN
     try:
         return zoneinfo.ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):  # "America" is a folder

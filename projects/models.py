@@ -6,19 +6,49 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
 from database.columns import ChoiceField, ExactCharField, ExactTextField, UtcNow
+
+
+class Theme(models.TextChoices):
+    SYSTEM = "system", _("as the system has it")
+    LIGHT = "light", _("light")
+    DARK = "dark", _("dark")
+
+
+class Density(models.TextChoices):
+    COMFORTABLE = "comfortable", _("comfortable")
+    COMPACT = "compact", _("compact")
 
 
 class User(AbstractUser):
     """A person. A superuser operates the desk and is an admin of every project."""
 
     time_zone = models.CharField(_("time zone"), max_length=64, blank=True, default="")
+    theme = ChoiceField(_("theme"), choices=Theme.choices, default=Theme.SYSTEM)
+    density = ChoiceField(_("density"), choices=Density.choices, default=Density.COMFORTABLE)
+    daily_digest = models.BooleanField(_("daily digest by mail"), default=False, db_default=False)
+    digest_sent_at = models.DateTimeField(null=True, editable=False)
     first_run_hidden_at = models.DateTimeField(null=True, editable=False)
+    # Sessions from before are worth nothing, also once the account is active again.
+    signed_out_at = models.DateTimeField(null=True, editable=False)
 
     class Meta(AbstractUser.Meta):
         db_table = "users"
+        constraints = [
+            models.CheckConstraint(condition=Q(theme__in=Theme.values), name="users_theme"),
+            models.CheckConstraint(condition=Q(density__in=Density.values), name="users_density"),
+        ]
+
+    def _get_session_auth_hash(self, secret: str | bytes | None = None) -> str:
+        signed_in = super()._get_session_auth_hash(secret)  # type: ignore[misc]
+        if self.signed_out_at is None:
+            return str(signed_in)
+        return salted_hmac(
+            "projects.signed_out_at", f"{signed_in}{self.signed_out_at.isoformat()}", secret=secret
+        ).hexdigest()
 
 
 class Project(models.Model):
@@ -40,6 +70,10 @@ class Project(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("desk:overview", args=[self.slug])
+
+
+# How many votes a pattern's starting point may count for.
+WEIGHT_LEAST, WEIGHT_MOST = 0.1, 1000
 
 
 class ProjectPolicy(models.Model):
@@ -64,10 +98,28 @@ class ProjectPolicy(models.Model):
         db_default=180,
         validators=[MinValueValidator(1), MaxValueValidator(3650)],
     )
+    prior_weight = models.FloatField(
+        _("Weight of a pattern's prior in votes"),
+        default=4.0,
+        db_default=4.0,
+        validators=[MinValueValidator(WEIGHT_LEAST), MaxValueValidator(WEIGHT_MOST)],
+    )
+    confidence_half_life_days = models.IntegerField(
+        _("Halve the evidence of an unused pattern after days"),
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(3650)],
+    )
+    keep_reads_days = models.IntegerField(
+        _("Keep who read what for days"),
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(3650)],
+    )
     duplicate_cosine = models.FloatField(
         _("Likely duplicates from a cosine of"),
-        default=0.92,
-        db_default=0.92,
+        default=0.85,
+        db_default=0.85,
         validators=[MinValueValidator(0.5), MaxValueValidator(1)],
     )
 
@@ -90,10 +142,28 @@ class ProjectPolicy(models.Model):
                 condition=Q(duplicate_cosine__gte=0.5, duplicate_cosine__lte=1),
                 name="project_policies_cosine",
             ),
+            models.CheckConstraint(
+                condition=Q(prior_weight__gt=0, prior_weight__lte=1000), name="project_policies_prior_weight"
+            ),
         ]
 
     def __str__(self) -> str:
         return f"policy of {self.project_id}"
+
+
+class ProjectAlias(models.Model):
+    """Another slug by which agents and addresses may name a project. A slug is one project's, whether name or alias."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="aliases")
+    slug = ExactCharField(_("alias"), max_length=100, unique=True)
+    created_at = models.DateTimeField(db_default=UtcNow(), editable=False)
+
+    class Meta:
+        db_table = "project_aliases"
+        ordering = ["slug"]
+
+    def __str__(self) -> str:
+        return self.slug
 
 
 class Role(models.TextChoices):
@@ -118,6 +188,29 @@ class Membership(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user} · {self.role}"
+
+
+class Invitation(models.Model):
+    """A link by which one person makes an account of their own, with a role in a project. Only its digest is kept."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="invitations")
+    role = ChoiceField(_("role"), choices=Role.choices, default=Role.VIEWER)
+    note = models.CharField(_("for whom"), max_length=255, blank=True, default="")
+    digest = ExactCharField(max_length=64, unique=True, editable=False)
+    created_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    created_at = models.DateTimeField(db_default=UtcNow(), editable=False)
+    expires_at = models.DateTimeField(_("expires"))
+    accepted_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
+    accepted_at = models.DateTimeField(null=True)
+    withdrawn_at = models.DateTimeField(null=True)
+
+    class Meta:
+        db_table = "invitations"
+        ordering = ["-id"]
+        constraints = [models.CheckConstraint(condition=Q(role__in=Role.values), name="invitations_role")]
+
+    def __str__(self) -> str:
+        return f"{self.role} in {self.project_id}"
 
 
 class Scope(models.TextChoices):
@@ -169,6 +262,14 @@ class AccessVerb(models.TextChoices):
     REVOKE_TOKEN = "revoke_token", _("revoked the token")
     CREATE_ACCOUNT = "create_account", _("made the account")
     CHANGE_POLICY = "change_policy", _("changed the policy")
+    INVITE = "invite", _("invited")
+    WITHDRAW_INVITATION = "withdraw_invitation", _("withdrew the invitation of")
+    ACCEPT_INVITATION = "accept_invitation", _("accepted an invitation")
+    RESET_PASSWORD = "reset_password", _("reset the password of")
+    DEACTIVATE = "deactivate", _("deactivated")
+    REACTIVATE = "reactivate", _("reactivated")
+    ADD_ALIAS = "add_alias", _("added the alias")
+    REMOVE_ALIAS = "remove_alias", _("removed the alias")
 
 
 class AccessEvent(models.Model):

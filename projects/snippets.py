@@ -39,6 +39,10 @@ def import_command(project: Project) -> str:
     return f"{python_command()} manage.py import_adrs PATH --project {project.slug}"
 
 
+def postmortems_command(project: Project) -> str:
+    return f"{python_command()} manage.py import_postmortems PATH --project {project.slug}"
+
+
 def token_command(project: Project) -> str:
     return f"{python_command()} manage.py make_token --project {project.slug}"
 
@@ -68,8 +72,17 @@ def similar_command(address: str, node_id: str) -> str:
 
 def context_command(address: str, body: dict[str, Any]) -> str:
     """curl that asks for a context pack."""
+    return _asking(f"{address}/api/v1/context", body)
+
+
+def incidents_command(address: str, body: dict[str, Any]) -> str:
+    """curl that asks for past incidents like a text."""
+    return _asking(f"{address}/api/v1/incidents", body)
+
+
+def _asking(url: str, body: dict[str, Any]) -> str:
     return (
-        f"curl -sS {address}/api/v1/context \\\n"
+        f"curl -sS {url} \\\n"
         f' -H "Authorization: Bearer ${TOKEN_VARIABLE}" \\\n'
         ' -H "Content-Type: application/json" \\\n'
         f" -d {shlex.quote(json.dumps(body, ensure_ascii=False, indent=1))}"

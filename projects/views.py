@@ -14,11 +14,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from projects import actions, queries, snippets
+from projects import actions, naming, policies, queries, snippets
 from projects.access import Capability, in_project
-from projects.actions import Manager
-from projects.forms import AddMemberForm, PolicyForm, ProjectForm, RenameForm, RoleForm, TokenForm
-from projects.models import AgentToken, Membership, Project, Role
+from projects.account_forms import InvitationForm
+from projects.forms import AddMemberForm, AliasForm, PolicyForm, ProjectForm, RenameForm, RoleForm, TokenForm
+from projects.manager import Manager
+from projects.models import AgentToken, Membership, Project, ProjectAlias, Role
 
 
 class SeeOther(HttpResponseRedirect):
@@ -29,7 +30,7 @@ class SeeOther(HttpResponseRedirect):
 @in_project()
 def settings_page(request: HttpRequest, project: Project) -> HttpResponse:
     """Viewers see who is in; tokens, forms and the log of changes are for admins."""
-    return _settings(request, project)
+    return project_page(request, project)
 
 
 @require_POST
@@ -38,14 +39,36 @@ def rename(request: HttpRequest, project: Project) -> HttpResponse:
     form = RenameForm(request.POST)
     if form.is_valid():
         try:
-            actions.rename_project(
-                by=Manager.person(request), project=project, name=form.cleaned_data["name"]
-            )
+            project = naming.rename_project(by=Manager.person(request), project=project, **form.cleaned_data)
         except ValidationError as error:
             form.add_error(None, error)
         else:
-            return _done(request, project, _("Renamed"))
-    return _settings(request, project, status=422, rename_form=form)
+            return saved(request, project, _("Renamed"))
+    return project_page(request, project, status=422, rename_form=form)
+
+
+@require_POST
+@in_project(Capability.MANAGE)
+def add_alias(request: HttpRequest, project: Project) -> HttpResponse:
+    form = AliasForm(request.POST)
+    if form.is_valid():
+        try:
+            alias = naming.add_alias(
+                by=Manager.person(request), project=project, name=form.cleaned_data["name"]
+            )
+        except ValidationError as error:
+            form.add_error("name", [*error.messages])
+        else:
+            return saved(request, project, _("Also called %s") % alias)
+    return project_page(request, project, status=422, alias_form=form)
+
+
+@require_POST
+@in_project(Capability.MANAGE)
+def remove_alias(request: HttpRequest, project: Project, alias_id: int) -> HttpResponse:
+    alias = get_object_or_404(ProjectAlias, pk=alias_id, project=project)
+    naming.remove_alias(by=Manager.person(request), project=project, alias=alias)
+    return saved(request, project, _("No longer called %s") % alias)
 
 
 @require_POST
@@ -55,7 +78,7 @@ def change_policy(request: HttpRequest, project: Project) -> HttpResponse:
     form = PolicyForm(request.POST, instance=queries.policy_of(project.pk))
     if form.is_valid():
         try:
-            actions.change_policy(
+            policies.change_policy(
                 by=Manager.person(request),
                 project=project,
                 changes=form.changes(),
@@ -64,8 +87,8 @@ def change_policy(request: HttpRequest, project: Project) -> HttpResponse:
         except ValidationError as error:
             form.add_error(None, error)
         else:
-            return _done(request, project, _("The policy is saved"))
-    return _settings(request, project, status=422, policy_form=form)
+            return saved(request, project, _("The policy is saved"))
+    return project_page(request, project, status=422, policy_form=form)
 
 
 @require_POST
@@ -79,10 +102,10 @@ def add_member(request: HttpRequest, project: Project) -> HttpResponse:
         except ValidationError as error:
             form.add_error(None, error)
         else:
-            return _done(
+            return saved(
                 request, project, _("%(user)s is in, as %(role)s") % {"user": user, "role": Role(role).label}
             )
-    return _settings(request, project, status=422, member_form=form)
+    return project_page(request, project, status=422, member_form=form)
 
 
 @require_POST
@@ -98,7 +121,7 @@ def change_role(request: HttpRequest, project: Project, member_id: int) -> HttpR
         actions.change_role(by=Manager.person(request), member=member, role=form.cleaned_data["role"])
     except ValidationError as error:
         return _refused(request, project, error)
-    return _done(
+    return saved(
         request,
         project,
         _("%(user)s is now %(role)s") % {"user": member.user, "role": member.get_role_display()},
@@ -115,7 +138,7 @@ def remove_member(request: HttpRequest, project: Project, member_id: int) -> Htt
         actions.remove_member(by=Manager.person(request), member=member)
     except ValidationError as error:
         return _refused(request, project, error)
-    return _done(request, project, _("%s is out of this project") % member.user)
+    return saved(request, project, _("%s is out of this project") % member.user)
 
 
 @never_cache
@@ -125,13 +148,13 @@ def create_token(request: HttpRequest, project: Project) -> HttpResponse:
     """Answers with the token's text in the page itself: it is in no address, no cookie and no log."""
     form = TokenForm(request.POST)
     if not form.is_valid():
-        return _settings(request, project, status=422, token_form=form)
+        return project_page(request, project, status=422, token_form=form)
     try:
         token, text = actions.create_token(by=Manager.person(request), project=project, **form.cleaned_data)
     except ValidationError as error:
         form.add_error(None, error)
-        return _settings(request, project, status=422, token_form=form)
-    return _settings(
+        return project_page(request, project, status=422, token_form=form)
+    return project_page(
         request, project, status=201, new_token=token, export_command=snippets.export_command(text)
     )
 
@@ -141,7 +164,7 @@ def create_token(request: HttpRequest, project: Project) -> HttpResponse:
 def revoke_token(request: HttpRequest, project: Project, token_id: int) -> HttpResponse:
     token = get_object_or_404(AgentToken, pk=token_id, projects=project)
     actions.revoke_token(by=Manager.person(request), project=project, token=token)
-    return _done(request, project, _("Revoked %s. Its next call is refused.") % token)
+    return saved(request, project, _("Revoked %s. Its next call is refused.") % token)
 
 
 @require_http_methods(["GET", "POST"])
@@ -160,7 +183,8 @@ def new_project(request: HttpRequest) -> HttpResponse:
     return render(request, "projects/new.html", {"form": form}, status=422 if form.is_bound else 200)
 
 
-def _settings(request: HttpRequest, project: Project, status: int = 200, **forms: Any) -> HttpResponse:
+def project_page(request: HttpRequest, project: Project, status: int = 200, **forms: Any) -> HttpResponse:
+    """The whole page, with these forms in place of empty ones."""
     manages = request.access.may(project.pk, Capability.MANAGE)  # type: ignore[attr-defined]
     address = snippets.address_of(request)
     policy = queries.policy_of(project.pk)
@@ -176,21 +200,27 @@ def _settings(request: HttpRequest, project: Project, status: int = 200, **forms
     }
     if manages:
         empty: dict[str, BaseForm] = {
-            "rename_form": RenameForm(initial={"name": project.name}, auto_id="rename_%s"),
+            "rename_form": RenameForm(
+                initial={"name": project.name, "slug": project.slug}, auto_id="rename_%s"
+            ),
+            "alias_form": AliasForm(auto_id="alias_%s"),
             "member_form": AddMemberForm(auto_id="member_%s"),
             "token_form": TokenForm(auto_id="token_%s"),
+            "invitation_form": InvitationForm(auto_id="invite_%s"),
         }
         if "policy_form" not in forms:
             empty["policy_form"] = PolicyForm(instance=policy, auto_id="policy_%s")
         context |= {
             "tokens": queries.tokens_of(project),
             "events": queries.access_events_of(project),
+            "aliases": queries.aliases_of(project),
+            "invitations": queries.invitations_of(project),
             **empty,
         }
     return render(request, "projects/settings.html", {**context, **forms}, status=status)
 
 
-def _done(request: HttpRequest, project: Project, text: str) -> HttpResponse:
+def saved(request: HttpRequest, project: Project, text: str) -> HttpResponse:
     messages.success(request, text)
     return SeeOther(reverse("projects:settings", args=[project.slug]))
 

@@ -12,6 +12,7 @@ from typing import Any
 from django.db import connection
 from django.db.models import QuerySet
 from django.db.models.expressions import RawSQL
+from django.db.models.functions import Left
 
 from recall.models import SearchText
 from recall.tokenise import Term, query_terms, search_text
@@ -45,6 +46,25 @@ def matching_among(expression: str, node_ids: Collection[str]) -> set[str]:
     return set(_matching(expression, "node_id", node_ids, len(node_ids))) if node_ids else set()
 
 
+def beginnings_of(node_ids: Sequence[str], characters: int) -> dict[str, str]:
+    """Node id -> the first tokens of its text, separated by spaces: heading and tags stand there. In the order given."""
+    rows = SearchText.objects.filter(node_id__in=node_ids)
+    found = dict(rows.values_list("node_id", Left("words", characters))) if node_ids else {}
+    return {node_id: found[node_id] for node_id in node_ids if node_id in found}
+
+
+def having(terms: Sequence[Term], node_ids: Sequence[str]) -> list[str]:
+    """Those of the node ids whose texts have every term: read, not asked of the index."""
+    texts = _words_of(node_ids)
+    return [node_id for node_id in node_ids if node_id in texts and _has({*texts[node_id].split()}, terms)]
+
+
+def having_side_by_side(text: str, node_ids: Sequence[str]) -> list[str]:
+    """Those of the node ids whose texts have the words of this one as they stand in it: read, not asked of the index."""
+    together, texts = f" {search_text(text)} ", _words_of(node_ids)
+    return [node_id for node_id in node_ids if together in f" {texts.get(node_id, '')} "]
+
+
 def texts_with(words: str, phrases: Sequence[str] = ()) -> QuerySet[SearchText] | None:
     """The texts that have every word and phrase, as a subquery of a list; None where they are no words at all."""
     terms = query_terms(words)
@@ -61,13 +81,24 @@ def texts_with(words: str, phrases: Sequence[str] = ()) -> QuerySet[SearchText] 
     return rows.filter(pk__in=RawSQL(keys, [expression]))  # noqa: S611  (a parameter)
 
 
+def drop_deleted_words() -> None:
+    """SQLite's index only marks the words of a deleted text as such: written anew, it holds them no more. The servers
+    do that in OPTIMIZE TABLE, which is an operator's to run (docs/erasing.md)."""
+    if connection.vendor == "sqlite":
+        with connection.cursor() as cursor:
+            cursor.execute("INSERT INTO search_texts_words(search_texts_words) VALUES ('optimize')")
+
+
 def _matching(expression: str, column: str, values: Collection[Any], limit: int) -> list[str]:
     places = ", ".join(["%s"] * len(values))
     if connection.vendor == "mysql":
         matches = "MATCH (words) AGAINST (%s IN BOOLEAN MODE)"
+        # MySQL's index gives its texts in this order, ties by age, and is read no further than the limit: a second column
+        # would have it read and sort them all.
+        ties = ", id" if connection.mysql_is_mariadb else ""  # type: ignore[attr-defined]
         statement = (
             f"SELECT node_id FROM search_texts WHERE {matches} AND {column} IN ({places})"
-            f" ORDER BY {matches} DESC, id LIMIT %s"
+            f" ORDER BY {matches} DESC{ties} LIMIT %s"
         )
         parameters = [expression, *values, expression, limit]
     else:
@@ -80,6 +111,15 @@ def _matching(expression: str, column: str, values: Collection[Any], limit: int)
     with connection.cursor() as cursor:
         cursor.execute(statement, parameters)
         return [node_id for (node_id,) in cursor.fetchall()]
+
+
+def _words_of(node_ids: Sequence[str]) -> dict[str, str]:
+    rows = SearchText.objects.filter(node_id__in=node_ids)
+    return dict(rows.values_list("node_id", "words")) if node_ids else {}
+
+
+def _has(tokens: set[str], terms: Sequence[Term]) -> bool:
+    return all(term.whole in tokens or (bool(term.parts) and tokens.issuperset(term.parts)) for term in terms)
 
 
 def _term(term: Term) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Collection
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,11 +18,12 @@ from django.utils.translation import gettext as _
 from recall.encoders import EncoderUnavailable
 from recall.models import Embedding
 from recall.passages import RECORD_PART
-from recall.search import LEAST_COSINE, MEANING, MOST_TERMS, RANK_CONSTANT, RANKINGS, by_words
+from recall.search import LEAST_COSINE, MEANING, MOST_TERMS, RANK_CONSTANT, RANKINGS
 from recall.tokenise import query_terms
 from recall.topk import Comparison, Matrix
 from recall.units import PassageScore
 from recall.vectors import configured_encoder, passage_vectors, record_vectors
+from recall.word_rankings import Others, by_words
 from records.kinds import kind_named
 
 log = logging.getLogger("memory_desk.search")
@@ -29,6 +31,7 @@ log = logging.getLogger("memory_desk.search")
 # Words are looked for in so much of a text, and in so many of the records that match best, of all kinds together.
 LONGEST_READ = 4_000
 MATCHES_LOOKED_AT = 400
+OTHERS_READ = 30  # of each kind's nearest by meaning, to be ranked by their words too
 MOST_ENCODED = 16_000  # characters: more than the 256 tokens that the model reads
 
 
@@ -89,7 +92,21 @@ def nearby(project_id: int, text: str, kinds: Collection[str], limit: int) -> Ne
     found = Nearby(project_id)
     prefixes = {kind_named(name).prefix: name for name in kinds}
     rankings: dict[str, dict[str, list[str]]] = {prefix: {} for prefix in prefixes}
-    for ranking, node_ids in _words(project_id, text[:LONGEST_READ]).items():
+    nearest: dict[str, list[str]] = {}
+    with ThreadPoolExecutor(1) as beside:  # the model holds no lock of Python's while it reads
+        encoded = beside.submit(_vector_of, text) if text.strip() else None
+
+        def meant() -> list[str] | None:
+            if encoded is not None and not nearest:
+                _compare(found, encoded)
+                nearest.update({prefix: _nearest(found, prefix, limit) for prefix in prefixes})
+            if found._records is None:
+                return None
+            return [node_id for ranked in nearest.values() for node_id in ranked[:OTHERS_READ]]
+
+        words = _words(project_id, text[:LONGEST_READ], meant)
+        meant()
+    for ranking, node_ids in words.items():
         for node_id in node_ids:
             prefix = node_id.partition("_")[0]
             if prefix in prefixes:
@@ -101,9 +118,8 @@ def nearby(project_id: int, text: str, kinds: Collection[str], limit: int) -> Ne
             )
             % {"characters": f"{LONGEST_READ:,}"}
         )
-    _compare(found, text)
     for prefix in prefixes:
-        rankings[prefix][MEANING] = _nearest(found, prefix, limit)
+        rankings[prefix][MEANING] = nearest.get(prefix, [])
     fused = {prefix: _fused(ranked) for prefix, ranked in rankings.items()}
     best = max((score for scores in fused.values() for score in scores.values()), default=1.0)
     for prefix, name in prefixes.items():
@@ -116,23 +132,27 @@ def nearby(project_id: int, text: str, kinds: Collection[str], limit: int) -> Ne
     return found
 
 
-def _words(project_id: int, text: str) -> dict[str, list[str]]:
+def _words(project_id: int, text: str, others: Others) -> dict[str, list[str]]:
     terms = query_terms(text)[:MOST_TERMS]
     telling = [term for term in terms if not term.is_common] or terms
-    return by_words([project_id], text, telling, (), (), MATCHES_LOOKED_AT) if telling else {}
+    return by_words([project_id], text, telling, (), (), MATCHES_LOOKED_AT, others) if telling else {}
 
 
-def _compare(found: Nearby, text: str) -> None:
-    if not text.strip():
-        return
+def _vector_of(text: str) -> Any:
+    return configured_encoder().encode([text[:MOST_ENCODED]])[0]
+
+
+def _compare(found: Nearby, encoded: Future[Any]) -> None:
+    projects = [found.project_id]
+    records, passages = record_vectors(projects), passage_vectors(projects)
     try:
-        vector: Any = configured_encoder().encode([text[:MOST_ENCODED]])[0]
+        vector = encoded.result()
     except EncoderUnavailable as error:
         log.warning("A context by words alone: %s", error)
         found.notes.append(_("Searched by words alone: %s") % error)
         return
-    found._records = record_vectors([found.project_id]).compare(vector, found.project_id)
-    found._passages = passage_vectors([found.project_id]).compare(vector, found.project_id)
+    found._records = records.compare(vector, found.project_id)
+    found._passages = passages.compare(vector, found.project_id)
 
 
 def _nearest(found: Nearby, prefix: str, limit: int) -> list[str]:

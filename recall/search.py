@@ -23,6 +23,7 @@ from recall.passages import RECORD_PART
 from recall.tokenise import Term, query_terms
 from recall.topk import Hit
 from recall.vectors import configured_encoder, passage_vectors, record_vectors
+from recall.word_rankings import PHRASE, SOME, WORDS, by_words
 from records.kinds import Kind, group_by_kind, kind_named
 from records.models import ReviewState
 from records.queries import records_by_node_id
@@ -36,11 +37,9 @@ STEP = 8  # times as many where too few of them pass the filters
 MOST_LOOKED_AT = 6_400
 LARGEST_LIMIT = 200
 LEAST_COSINE = 0.25
-LONGEST_PHRASE = 8  # words
 MOST_TERMS = 64
 
-ID, PHRASE, WORDS, MEANING = "id", "phrase", "words", "meaning"
-SOME = "some words"
+ID, MEANING = "id", "meaning"
 # ranking -> (what it says of a hit, its weight). Of a whole question most words tell little: one of them is a hint.
 RANKINGS = {WORDS: (WORDS, 1.0), PHRASE: (PHRASE, 1.0), SOME: (WORDS, 0.5), MEANING: (MEANING, 1.0)}
 
@@ -60,10 +59,12 @@ class SearchHit:
 
 @dataclass
 class Found:
-    """The hits, best first; `more` says that there are others; `notes` what a reader should know of the answer."""
+    """The hits, best first; `more` says that there are others, `hidden` how many would stand among the hits if hidden
+    memories were asked for; `notes` what a reader should know of the answer."""
 
     hits: list[SearchHit] = field(default_factory=list)
     more: bool = False
+    hidden: int = 0
     problems: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -108,6 +109,7 @@ def search(
         newest = _newest(allowed, query, limit + 1) if query.conditions or query.kinds else []
         found.hits = [SearchHit(record, 0.0, ()) for record in newest[:limit]]
         found.more = len(newest) > limit
+        found.hidden = allowed.hidden_count() if query.conditions or query.kinds else 0
         return found
     vector = _encoded(query, found) if meaning else None
     count = LOOKED_AT
@@ -126,9 +128,22 @@ def search(
         )
     ids = [node_id for node_id in dict.fromkeys(query.ids) if node_id in kept]
     found.more = len(ids) + len(ranked) > limit
+    found.hidden = _hidden(allowed, query, rankings.fused(), kept, limit - len(ids))
     ordered = [*((node_id, 1.0) for node_id in ids), *ranked][:limit]
     found.hits = _hits(ordered, ids, rankings, project_ids)
     return found
+
+
+def _hidden(
+    allowed: _Allowed, query: Query, fused: Sequence[tuple[str, float]], kept: set[str], places: int
+) -> int:
+    """How many of those that did not pass are hidden ones that rank as high as the last hit shown."""
+    shown = [score for node_id, score in fused if node_id in kept and node_id not in query.ids][
+        : max(places, 0)
+    ]
+    least = shown[-1] if shown and len(shown) == places else 0.0
+    others = [node_id for node_id, score in fused if node_id not in kept and score >= least] + query.ids
+    return len(allowed.hidden_among(set(others) - kept))
 
 
 def _newest(allowed: _Allowed, query: Query, limit: int) -> list[Any]:
@@ -169,9 +184,10 @@ def _rankings(
     phrases = [phrase for phrase in query.phrases if query_terms(phrase)]
     telling = [term for term in terms if not term.is_common] or terms
     found: dict[str, list[str]] = {}
-    if words and (terms or phrases):
-        found |= by_words(project_ids, query.words, telling, phrases, without, count)
     nearest = _nearest(project_ids, vector, count) if vector is not None else {}
+    if words and (terms or phrases):
+        others = None if vector is None else lambda: list(nearest)
+        found |= by_words(project_ids, query.words, telling, phrases, without, count, others)
     complete = all(len(ranked) < count for ranked in found.values()) and len(nearest) < count
     if phrases or without:
         # What must or must not stand in a text is the index's to say, of what meaning finds too.
@@ -179,34 +195,6 @@ def _rankings(
         nearest = {node_id: hit for node_id, hit in nearest.items() if node_id in must}
     found[MEANING] = list(nearest)
     return _Rankings(found, nearest, complete)
-
-
-def by_words(
-    project_ids: list[int],
-    text: str,
-    terms: Sequence[Term],
-    phrases: Sequence[str],
-    without: Sequence[Term],
-    count: int,
-) -> dict[str, list[str]]:
-    """The rankings that words give, of `count` node ids each: `terms` are those of the text that tell something."""
-    found = {}
-    every = fulltext.all_of(terms, phrases, without)
-    found[WORDS] = fulltext.matching(every, project_ids, count)
-    if 1 < len(query_terms(text)) <= LONGEST_PHRASE and not phrases:
-        together = fulltext.all_of((), [text], without)
-        found[PHRASE] = fulltext.matching(together, project_ids, count)
-    loose = _loose(terms)
-    if len(loose) > 1 and not phrases and not without:
-        found[SOME] = fulltext.matching(fulltext.any_of(loose), project_ids, count)
-    return found
-
-
-def _loose(terms: Sequence[Term]) -> list[Term]:
-    """The terms one by one; a run of an unspaced script, which is a sentence, each two characters for themselves."""
-    return [
-        one for term in terms for one in ([term] if term.whole else [Term(part, ()) for part in term.parts])
-    ]
 
 
 def _all_matching(phrases: Sequence[str], without: Sequence[Term], node_ids: Iterable[str]) -> set[str]:
@@ -266,6 +254,25 @@ class _Allowed:
                 rows = self._filters(kind, self._asked[name], keys).rows().order_by()
                 passed.update(kind.node_id(key) for key in rows.values_list("pk", flat=True))
         return passed
+
+    def hidden_among(self, node_ids: Collection[str]) -> set[str]:
+        """Those of the node ids that would pass if hidden ones were asked for; none where the query says what to show."""
+        passed: set[str] = set()
+        for name, keys in group_by_kind(node_ids).items():
+            if name not in self._asked or "show" in self._asked[name]:
+                continue
+            kind = kind_named(name)
+            asked = self._asked[name].copy()
+            asked["show"] = "hidden"
+            rows = self._filters(kind, asked, keys).rows().order_by()
+            passed.update(kind.node_id(key) for key in rows.values_list("pk", flat=True))
+        return passed
+
+    def hidden_count(self) -> int:
+        """Without words: how many hidden ones the filters find, of all kinds together."""
+        return sum(
+            self._filters(kind_named(name), asked).hidden_count() for name, asked in self._asked.items()
+        )
 
     def newest(self, limit: int) -> list[str]:
         """Without words: the node ids of the newest that pass, of all kinds together."""

@@ -58,7 +58,7 @@ def update_similarities(placed: Mapping[str, int | None], gone: Collection[str] 
 
 def rebuild_similarities(project_id: int) -> int:
     """Compare every list of a project with its vectors. Returns how many records it has."""
-    node_ids, _ = record_vectors([project_id]).rows_of(project_id)
+    node_ids, _ = record_vectors([project_id], counted=True).rows_of(project_id)
     known = set(node_ids)
     orphans = set(
         Similarity.objects.order_by()
@@ -93,7 +93,7 @@ class _Block:
     """A project's record vectors, and exact products of them."""
 
     def __init__(self, project_id: int) -> None:
-        node_ids, self.vectors = record_vectors([project_id]).rows_of(project_id)
+        node_ids, self.vectors = record_vectors([project_id], counted=True).rows_of(project_id)
         self.node_ids = list(node_ids)
         self.row_of = {node_id: row for row, node_id in enumerate(self.node_ids)}
 

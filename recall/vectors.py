@@ -1,13 +1,17 @@
 """The stored vectors in this process's memory, brought up to date from the database at each use.
 
 Other processes write embeddings too. A changed vector is a new row with a new id, so count, greatest and sum of the
-ids tell whether anything changed, by one look into the index; what did is loaded, the rest stays.
+ids tell whether anything changed; what did is loaded, the rest stays. To count takes a look at each row of the project:
+it is done every two seconds for a minute after new ids were seen, since a transaction that ended late may bring lower
+ones, and then no more until there are new ones again. Those at the end of the table are seen at each use. A vector that
+only went may stay an hour: its record is gone too, and is not found.
 """
 
 from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from typing import Any
@@ -21,6 +25,9 @@ from recall.passages import RECORD_PART
 from recall.topk import Vector, VectorSet
 
 IDS_A_QUERY = 500
+# Seconds: longer than a transaction that writes vectors lasts; after so many the rows are counted, while a transaction may
+# be under way and when none is.
+UNSETTLED, COUNTED_EVERY, SETTLED_COUNTED_EVERY = 60.0, 2.0, 3600.0
 
 
 def configured_encoder() -> Encoder:
@@ -35,6 +42,17 @@ class _Held:
         self.lock = threading.Lock()
         self.nodes: dict[int, str] = {}
         self.fingerprint = (0, 0, 0)
+        # When rows were last found changed, when they were last counted, and beyond which id there was none then.
+        self.changed_at: float | None = None
+        self.counted_at = 0.0
+        self.newest = 0
+
+    def is_to_be_counted(self, now: float) -> bool:
+        """Whether rows may have come since that have no greater id than the newest."""
+        if self.changed_at is None:
+            return True
+        settled = self.counted_at - self.changed_at > UNSETTLED
+        return now - self.counted_at >= (SETTLED_COUNTED_EVERY if settled else COUNTED_EVERY)
 
     def keep(self, nodes: dict[int, str]) -> None:
         self.nodes = nodes
@@ -51,18 +69,38 @@ class StoredVectors:
         self._held: dict[int, _Held] = {}
         self._adding = threading.Lock()
 
-    def of(self, project_ids: Collection[int]) -> VectorSet:
-        """The set, with these projects as the database has them now: one query a project when nothing changed."""
+    def of(self, project_ids: Collection[int], *, counted: bool = False) -> VectorSet:
+        """The set, with these projects as the database has them now: one query a project when nothing changed.
+
+        `counted`: whatever was seen before, each row is looked at.
+        """
         for project_id in set(project_ids):
             with self._adding:
                 held = self._held.setdefault(project_id, _Held())
             with held.lock:
-                self._refresh(project_id, held)
+                if counted or held.is_to_be_counted(time.monotonic()):
+                    self._refresh(project_id, held)
+                else:
+                    self._take_newer(project_id, held)
         return self._set
+
+    def _take_newer(self, project_id: int, held: _Held) -> None:
+        """By a look at the end of the table."""
+        newest = Embedding.objects.aggregate(last=Max("id"))["last"] or 0
+        if newest == held.newest:
+            return
+        newer = set(self._rows(project_id).filter(id__gt=held.newest).values_list("node_id", flat=True))
+        if newer:
+            self._load(project_id, held, newer)
+            held.changed_at = time.monotonic()
+        held.newest = newest
 
     def _refresh(self, project_id: int, held: _Held) -> None:
         rows = self._rows(project_id)
-        wanted = _fingerprint(rows)
+        now, wanted = time.monotonic(), _fingerprint(rows)
+        held.counted_at, held.newest = now, wanted[1]
+        if held.fingerprint != wanted or held.changed_at is None:
+            held.changed_at = now
         if held.fingerprint == wanted:
             return
         newest = held.fingerprint[1]
@@ -113,10 +151,10 @@ def _stored(model: str, dimension: int, passages: bool) -> StoredVectors:
     return StoredVectors(passages=passages, model=model, dimension=dimension)
 
 
-def record_vectors(project_ids: Iterable[int]) -> VectorSet:
-    """One vector a record, of these projects, as the database has them now."""
+def record_vectors(project_ids: Iterable[int], *, counted: bool = False) -> VectorSet:
+    """One vector a record, of these projects, as the database has them now; `counted`: to the last row."""
     encoder = configured_encoder()
-    return _stored(encoder.name, encoder.dimension, False).of(set(project_ids))
+    return _stored(encoder.name, encoder.dimension, False).of(set(project_ids), counted=counted)
 
 
 def record_vector(node_id: str) -> bytes | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from django.db.models import TextChoices
@@ -38,6 +39,17 @@ TRUST = {
     SourceKind.AGENT: 0.5,
     SourceKind.SQL: 0.5,
 }
+
+
+RUN_ID = re.compile(
+    r"(?:run_)?([0-9a-f]{8})(-?)([0-9a-f]{4})\2([0-9a-f]{4})\2([0-9a-f]{4})\2([0-9a-f]{12})", re.I | re.A
+)
+
+
+def run_named(said: str) -> str:
+    """The node id of a run that an agent names by it, or by its bare id, or as a UUID is written; else what it said."""
+    match = RUN_ID.fullmatch(said)
+    return f"run_{''.join(match.group(1, 3, 4, 5, 6)).lower()}" if match else said
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +99,7 @@ class Actor:
             trust=token.trust,
             token=token,
             session=session,
-            run=run,
+            run=run_named(run),
             request_id=request_id,
         )
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from django.db.models import Max
+from django.db.models import Count, Max
 
 from database.transactions import transactional
-from records import marks
+from records import attention, marks
 from records.actor import Actor
 from records.arriving import Written
 from records.guard import writing
@@ -16,7 +16,7 @@ from records.hygiene import kept
 from records.hygiene.findings import SECRET
 from records.images import image_of
 from records.kinds import Kind
-from records.models import ProjectionMark, Record, Revision
+from records.models import Attention, ProjectionMark, Read, Record, Revision
 from records.revisions import revision_fields
 from records.verbs import mirror_tags, reload
 
@@ -56,6 +56,7 @@ def bring_in(
     kept.keep(records, found, new=True)
     for record in records:
         record.written = Written(findings=tuple(found[record.node_id]))
+    attention.keep_new(records)
     return records
 
 
@@ -108,3 +109,22 @@ def bring_in_tombstones(kind: Kind, keys: Sequence[Any], project_id: int | None)
         [ProjectionMark(node_id=node_id, kind=kind.name, project_id=project_id) for node_id in node_ids]
     )
     marks.entomb(node_ids)
+
+
+@transactional
+def keep_arrived(node_ids: Collection[str]) -> None:
+    """After records came whole from elsewhere, with what belongs to them (links, history, reads): as these say."""
+    acts = Revision.objects.filter(node_id__in=node_ids).order_by().values_list("node_id")
+    acted = dict(acts.annotate(newest=Max("created_at")))
+    reads = Read.objects.filter(node_id__in=node_ids).order_by().values_list("node_id")
+    read = {node_id: rest for node_id, *rest in reads.annotate(times=Count("id"), newest=Max("read_at"))}
+    rows = list(Attention.objects.select_for_update().filter(node_id__in=node_ids).order_by("node_id"))
+    for row in rows:
+        times, last = read.get(row.node_id, (0, None))
+        row.read_count = max(row.read_count, times)
+        row.last_read_at = max(filter(None, [row.last_read_at, last]), default=None)
+        row.touched_at = max(filter(None, [row.touched_at, last, acted.get(row.node_id)]))
+    Attention.objects.bulk_update(
+        rows, ["read_count", "last_read_at", "touched_at"], batch_size=attention.IDS_A_QUERY
+    )
+    attention.look_again(node_ids)

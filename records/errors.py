@@ -45,3 +45,14 @@ class Conflict(VerbError):
             _("%(node)s is at version %(now)s, not %(expected)s: someone else saved it first.")
             % {"node": record.node_id, "now": record.version, "expected": expected}
         )
+
+
+class Erased(Exception):
+    """The record's text was erased for good; `erasure` says who did it, when and why. Whoever asks for it is told so."""
+
+    def __init__(self, record: Any, erasure: Any) -> None:
+        self.record, self.erasure = record, erasure
+        super().__init__(
+            _("%(node)s was erased for good on %(day)s.")
+            % {"node": record.node_id, "day": erasure.erased_at.date().isoformat()}
+        )

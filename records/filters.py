@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import django_filters
@@ -18,11 +19,20 @@ from django.utils.translation import gettext_lazy as _
 
 from database.columns import ExactCharField
 from records.actor import SourceKind
-from records.filter_fields import AnyOfFilter, WholeNumberFilter, YesNoFilter
+from records.filter_fields import SEVERAL, AnyOfFilter, WholeNumberFilter, YesNoFilter
 from records.hygiene.findings import LABELS
 from records.kinds import Kind, all_kinds, parse_node_id
-from records.models import HIDDEN_STATES, PRESENT, Read, RecordFinding, RecordTag, ReviewState
-from records.paging import Sort, capped_count
+from records.models import (
+    ABSENT,
+    HIDDEN,
+    HIDDEN_STATES,
+    PRESENT,
+    Read,
+    RecordFinding,
+    RecordTag,
+    ReviewState,
+)
+from records.paging import COUNT_EXACT_TO, Sort, capped_count, counts_up_to, shown_of
 from records.query_language import LONGEST_QUERY, parse
 from records.word_index import texts_with
 
@@ -43,6 +53,7 @@ class RecordFilterSet(django_filters.FilterSet):
 
     sorts: ClassVar[tuple[Sort, ...]] = ()
     text_columns: ClassVar[tuple[str, ...]] = ()
+    indexes: ClassVar[dict[str, str]] = {}  # what counts the rows of a filter that is asked for alone
 
     q = django_filters.CharFilter(
         method="filter_text", label=_("Words or a line of search"), max_length=LONGEST_QUERY
@@ -111,7 +122,7 @@ class RecordFilterSet(django_filters.FilterSet):
         whole, problems = data.copy(), []
         for name, values in asked.lists():
             before = data.getlist(name)
-            several = isinstance(cls.base_filters[name], django_filters.MultipleChoiceFilter)
+            several = isinstance(cls.base_filters[name], SEVERAL)
             if before and not several and set(before) != set(values):
                 problems.append(_t("“%s” is asked for twice, with different values.") % name)
             for value in values:
@@ -239,13 +250,38 @@ class RecordFilterSet(django_filters.FilterSet):
         return repr([type(self).__name__, get_language(), sorted(self.asked.items())])
 
     def hidden_count(self) -> int:
-        """How many rows of these very filters the one definition of active keeps out; 0 where `show` was asked for."""
-        if self.form.cleaned_data.get("show"):
+        """How many rows of these very filters the one definition of active keeps out; 0 where `show` was asked for, or a
+        filter is wrong."""
+        if self.problems or self.form.cleaned_data.get("show"):
             return 0
+        return capped_count(self._whole.filter(ABSENT if self._asks_for_hidden_states else HIDDEN))
+
+    def counts(self) -> tuple[int, int]:
+        """How many rows are found, and `hidden_count`; both capped."""
+        hidden = self.hidden_count()
+        if self.problems or self.form.cleaned_data.get("show") or hidden > COUNT_EXACT_TO:
+            return capped_count(self.rows()), hidden
+        own = [index for name, index in self.indexes.items() if any(self.asked.get(name, ()))]
+        index = own[0] if len(own) == 1 else None  # of several MySQL reads more than one index
+        whole = counts_up_to(((rows, COUNT_EXACT_TO + 1 + hidden) for rows in self._apart()), index)
+        return shown_of(sum(whole), hidden), hidden
+
+    def _apart(self) -> list[Any]:
+        """The same rows, apart by the values of a filter that takes several: MySQL reads no index for "this or that"
+        where it is to stop at a number of rows, and the table instead."""
+        for name, values in self.form.cleaned_data.items():
+            item = self.filters[name]
+            if isinstance(item, AnyOfFilter) and item.method is None and len(values) > 1:
+                return [self._whole.filter(**{item.field_name: value}) for value in values]
+        return [self._whole]
+
+    @cached_property
+    def _whole(self) -> Any:
+        """The rows of the filters, shown or not."""
         rows: Any = self.queryset
         for name, value in self.form.cleaned_data.items():
             rows = self.filters[name].filter(rows, value) if name != "show" else rows
-        return capped_count(rows.exclude(PRESENT) if self._asks_for_hidden_states else rows.hidden())
+        return rows
 
     @property
     def _asks_for_hidden_states(self) -> bool:

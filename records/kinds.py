@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, Protocol
 
 from django.utils.translation import get_language
 
+from records.counted import Counted
 from records.models import Record
 
 NODE_ID = re.compile(r"(?P<prefix>[a-z]{2,8})_(?P<key>[0-9]{1,10}|[0-9a-f]{32})", re.ASCII)
@@ -19,8 +21,20 @@ def _nothing(record: Record) -> dict[str, Any]:
     return {}
 
 
+def _no_severity(record: Record) -> tuple[str, int]:
+    return "", 0
+
+
 def _no_changes(record: Record, new: bool) -> dict[str, Any]:
     return {}
+
+
+def _nothing_follows(record: Record, names: Collection[str]) -> dict[str, Any]:
+    return {}
+
+
+def _leads_nowhere(record: Record) -> None:
+    return None
 
 
 class EdgesOf(Protocol):
@@ -32,9 +46,9 @@ class EdgesOf(Protocol):
     ) -> list[tuple[str, str, str]]: ...
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Kind:
-    """One kind of record.
+    """One kind of record: there is one object of each, and caches are keyed by it.
 
     `summary_of` follows the title in the record vector; `body_of` is the whole text, cut into passages.
     `status_of` is its state in the world (None where the kind has none); `when` the column it is sorted by;
@@ -47,8 +61,19 @@ class Kind:
     `headed` names the columns that the heading and `status_of` read, `status_column` the one it filters by; `edges_of`
     gives the relations that are foreign keys of the kind's own table (LEADS_TO).
     `repeats_are_duplicates` is false of events: the same alert again is another run.
+    `archived_label` is what its archived records are called where that has a word of its own.
     `is_foreign` is true when a counter column was written by plain SQL; `absorb` answers the further column changes
     with which a plain-SQL write (`new`: the row too) is taken in.
+    `severity_of` gives its severity and the points, 0 to 30, that this adds to the risk of one that waits;
+    `doubts_of`, for the node ids of settled records and when each was last confirmed, what bad came of them since.
+    `holds` is whether what the record says holds in the world (an accepted decision does, a rejected one does not);
+    None where its kind or its state says neither.
+    `sections` is the template part that shows what a record says (with `record`, and what `sections_of` gives beside it).
+    `editable` names the columns that a person or agent may edit, that a restored version brings back, and of which a
+    merge chooses. `follows` gives the columns that follow from those just changed (by name). `counted`: the votes or
+    encounters that are counted on a record. `dependents` names the kinds
+    whose records belong to one of this kind, each with its foreign key. `goes_with`: columns that mean nothing without
+    another one, and are chosen with it.
     `pack_section` is the section of a context pack that its records belong to (None: they are told with others), and
     `unpacked` the long columns that no pack shows.
     """
@@ -66,12 +91,15 @@ class Kind:
     when: str = "created_at"
     status_of: Callable[[Any], str | None] = lambda record: None
     facts_of: Callable[[Any], list[tuple[Any, str]]] = lambda record: []
+    holds: Callable[[Any], bool | None] = lambda record: None
     outcome_badges: Callable[[list[Any]], dict[str, tuple[str, str]]] = lambda records: {}
     graph_properties: Callable[[Any], dict[str, Any]] = _nothing
     is_foreign: Callable[[Any], bool] = lambda record: False
     absorb: Callable[[Any, bool], dict[str, Any]] = _no_changes
     vector_of: Callable[[Any], tuple[Any, str | None] | None] = lambda record: None
-    leads_to: Callable[[Any], str | None] = lambda record: None
+    leads_to: Callable[[Any], str | None] = _leads_nowhere
+    severity_of: Callable[[Any], tuple[str, int]] = _no_severity
+    doubts_of: Callable[[Mapping[str, datetime]], dict[str, str]] | None = None
     edges_of: EdgesOf | None = None
     integer_key: bool = True
     repeats_are_duplicates: bool = True
@@ -82,11 +110,26 @@ class Kind:
     status_column: str | None = None
     pack_section: str | None = None
     unpacked: tuple[str, ...] = ()
+    sections: str = ""
+    sections_of: Callable[[Any], dict[str, Any]] = _nothing
+    editable: tuple[str, ...] = ()
+    follows: Callable[[Any, Collection[str]], dict[str, Any]] = _nothing_follows
+    counted: Counted | None = None
+    dependents: tuple[tuple[str, str], ...] = ()
+    archived_label: Any = None
+    goes_with: Mapping[str, str] = field(default_factory=dict)
 
     def status_label_of(self, record: Any) -> str:
         """The status in the reader's language."""
         status = self.status_of(record) or ""
         return _labels(self.model, get_language()).get(status, status)
+
+    def led_to(self, image: Mapping[str, Any] | None) -> str | None:
+        """The node that a record led to when this was its image."""
+        if image is None or self.leads_to is _leads_nowhere:
+            return None
+        columns = [column.attname for column in self.model._meta.concrete_fields if column.is_relation]
+        return self.leads_to(self.model(**{name: image[name] for name in columns if name in image}))
 
     def node_id(self, pk: Any) -> str:
         return f"{self.prefix}_{pk}"

@@ -13,13 +13,15 @@ from django.utils.translation import gettext as _
 from database.transactions import transactional
 from projects.access import Capability
 from projects.models import Project
-from records import marks
+from records import attention, marks
 from records.actor import Actor
 from records.checks import checked_reason
 from records.errors import InvalidInput, Refused
 from records.guard import writing
+from records.images import plain
+from records.kinds import kind_of
 from records.models import Link, Relation, Revision
-from records.queries import records_by_node_id
+from records.queries import erased_among, records_by_node_id, survivor_of
 from records.revisions import event_of, note_event
 
 # What a reader must know first.
@@ -29,8 +31,9 @@ SYMMETRICAL = (Relation.CONTRADICTS, Relation.RELATES_TO)
 
 @transactional
 def link(source: Any, relation: str, target: Any, *, actor: Actor, reason: str = "") -> Link:
-    """Assert a relation. Once said it stays once: saying it again (or, where symmetrical, reversed) changes nothing."""
+    """Assert a relation; of a record that was merged away, its survivor's. Once said it stays once: saying it again (or, where symmetrical, reversed) changes nothing."""
     reason = checked_reason(reason)
+    source, target = _live_ends(source, target)
     if relation not in Relation.values:
         raise InvalidInput(
             {"relation": [_("Must be one of: %s.") % ", ".join(Relation.values)]}, source.node_id
@@ -40,6 +43,7 @@ def link(source: Any, relation: str, target: Any, *, actor: Actor, reason: str =
     if source.project_id != target.project_id:
         raise Refused(_("Both records must be in the same project."), source.node_id)
     actor.require(source.project_id, Capability.WRITE)
+    refuse_erased_ends(source.node_id, target.node_id)
     first, second = source, target
     if relation in SYMMETRICAL and source.node_id > target.node_id:
         first, second = target, source
@@ -73,6 +77,28 @@ def link(source: Any, relation: str, target: Any, *, actor: Actor, reason: str =
             ) from error
     _tell_both(first, second, "link", relation, actor, reason)
     return made
+
+
+def _live_ends(source: Any, target: Any) -> tuple[Any, Any]:
+    """Each, or what it was merged into; held, so that no merge runs between this and the link."""
+    live = {end.node_id: _held(end) for end in sorted((source, target), key=lambda end: end.node_id)}
+    return live[source.node_id], live[target.node_id]
+
+
+def refuse_erased_ends(source: str, target: str) -> None:
+    """Raises Refused: of what was erased nothing new is said."""
+    if erased := erased_among([source, target]):
+        raise Refused(_("It was erased for good: nothing can be linked to it."), min(erased))
+
+
+def _held(record: Any) -> Any:
+    while True:
+        record = survivor_of(record)
+        rows = kind_of(record).model.objects.select_for_update().filter(pk=record.pk)
+        merged_into = rows.values_list("merged_into", flat=True).first()
+        if not merged_into or merged_into == record.merged_into:  # live, or led to nothing that is there
+            return record
+        record.merged_into = merged_into
 
 
 def link_duplicates(first: Mapping[str, str], *, actor: Actor) -> None:
@@ -120,14 +146,34 @@ def unlink(made: Link, source: Any, target: Any, *, actor: Actor, reason: str = 
     with writing():
         taken_back, _kinds = Link.objects.filter(pk=made.pk).delete()
     if taken_back:  # else somebody was first, and said so
-        _tell_both(source, target, "unlink", made.relation, actor, reason)
+        _tell_both(source, target, "unlink", made.relation, actor, reason, beside=said_beside(made))
 
 
-def _tell_both(source: Any, target: Any, verb: str, relation: str, actor: Actor, reason: str) -> None:
-    detail = {"relation": relation, "source": source.node_id, "target": target.node_id}
+def said_beside(made: Link) -> dict[str, Any]:
+    """What a link says beside its ends, as a history keeps it: what is needed to give it back."""
+    return {
+        "note": made.note, "source_kind": made.source_kind, "source_name": made.source_name,
+        "created_at": plain(made.created_at),
+    }  # fmt: skip
+
+
+def _tell_both(
+    source: Any,
+    target: Any,
+    verb: str,
+    relation: str,
+    actor: Actor,
+    reason: str,
+    beside: Mapping[str, Any] | None = None,
+) -> None:
+    detail = {
+        "relation": relation, "source": source.node_id, "target": target.node_id, **({"beside": beside} if beside else {}),
+    }  # fmt: skip
     for record in (source, target):
         note_event(record, verb, actor=actor, reason=reason, detail=detail)
     marks.want_again([source.node_id, target.node_id])
+    if relation in attention.ASKING:
+        attention.look_again({source.node_id, target.node_id})
 
 
 def leads_to(start: str, relation: str, end: str) -> bool:

@@ -25,6 +25,12 @@ from records.foreign_json import read_json
 from records.guard import GuardedManager, GuardedModel, GuardedQuerySet
 from records.hygiene.kept import RecordFinding as RecordFinding  # a table of this app
 from records.leases import Lease as Lease  # a table of this app
+from records.side_tables import Attention as Attention
+from records.side_tables import Erasure as Erasure
+from records.side_tables import IdempotencyKey as IdempotencyKey
+from records.side_tables import Read as Read
+from records.side_tables import RecordTag as RecordTag
+from records.side_tables import SweepWatermark as SweepWatermark
 from records.validation import check_json, check_tags, check_text
 
 
@@ -38,6 +44,9 @@ class ReviewState(models.TextChoices):
 HIDDEN_STATES = (ReviewState.REJECTED, ReviewState.QUARANTINED)
 PRESENT = Q(archived_at=None, merged_into=None)
 ACTIVE = PRESENT & ~Q(review_state__in=HIDDEN_STATES)
+# The same turned round, as ranges of `hidden_index`: where little is hidden, little is read to count it.
+ABSENT = Q(archived_at__isnull=False) | Q(archived_at=None, merged_into__isnull=False)
+HIDDEN = ABSENT | (PRESENT & Q(review_state__in=HIDDEN_STATES))
 
 
 class RecordQuerySet(GuardedQuerySet):
@@ -46,7 +55,7 @@ class RecordQuerySet(GuardedQuerySet):
         return self.filter(ACTIVE)
 
     def hidden(self) -> RecordQuerySet:
-        return self.exclude(ACTIVE)
+        return self.filter(HIDDEN)
 
 
 RecordManager = models.Manager.from_queryset(RecordQuerySet)
@@ -77,6 +86,8 @@ class Record(GuardedModel):
     counters: ClassVar[tuple[str, ...]] = ()
     # Of a record that a verb has just written: what it knows of it (records.arriving.Written).
     written: Any = None
+    # Whether its text was erased for good; known of a record that a verb has locked.
+    erased: bool = False
 
     project = models.ForeignKey(
         Project, on_delete=models.PROTECT, verbose_name=_("project"), related_name="+"
@@ -144,6 +155,13 @@ def review_checks(table: str) -> list[models.BaseConstraint]:
     ]
 
 
+def hidden_index(prefix: str) -> models.Index:
+    """Each kind's table repeats it, too: what `hidden` reads."""
+    return models.Index(
+        fields=["project", "archived_at", "merged_into", "review_state"], name=f"{prefix}_hidden"
+    )
+
+
 class Revision(GuardedModel):
     """One act in a record's history. With a version: the whole after-image; without: an event beside it
     (a link, evidence, an encounter), whose facts are in `detail`. Undeletable."""
@@ -160,6 +178,8 @@ class Revision(GuardedModel):
     session = ExactTextField(max_length=255, blank=True, default="")
     run = ExactTextField(max_length=255, blank=True, default="")
     request_id = ExactCharField(max_length=64, blank=True, default="")
+    # One act's rows have one id, however many records it touched; NULL before acts had ids.
+    act = ExactCharField(max_length=32, null=True)
     reason = models.TextField(blank=True, default="")
     after = models.JSONField(null=True)
     changed = models.JSONField(default=list)
@@ -174,8 +194,28 @@ class Revision(GuardedModel):
         constraints = [models.UniqueConstraint(fields=["node_id", "version"], name="revisions_node_version")]
         indexes = [
             models.Index(fields=["node_id", "id"], name="revisions_node"),
-            models.Index(fields=["project", "id"], name="revisions_project"),
+            # Any mix of the history's filters is answered within this one, without a look at a row.
+            models.Index(
+                fields=[
+                    "project",
+                    "id",
+                    "act",
+                    "channel",
+                    "kind",
+                    "verb",
+                    "token",
+                    "actor_name",
+                    "created_at",
+                ],
+                name="revisions_filters",
+            ),
+            models.Index(fields=["project", "created_at", "id"], name="revisions_time"),
+            # One sort of act by time: a time line reads each from its own index range.
+            models.Index(fields=["project", "verb", "created_at", "id"], name="revisions_verb"),
             models.Index(fields=["session", "id"], name="revisions_session"),
+            models.Index(fields=["run", "id"], name="revisions_run"),
+            # An act is counted by verb and record within its index.
+            models.Index(fields=["act", "id", "project", "verb", "node_id"], name="revisions_act"),
         ]
 
     def __str__(self) -> str:
@@ -236,6 +276,8 @@ class ProjectionMark(models.Model):
     projected_version = models.IntegerField(default=0)
     wanted_at = models.DateTimeField(db_default=UtcNow())
     gone = models.BooleanField(default=False)
+    # The row is there without its text (records.erasing): to the worker it is gone, to the sweep it is known.
+    erased = models.BooleanField(default=False, db_default=False)
     seen_digest = ExactCharField(max_length=64, blank=True, default="")
     seen_changed_at = models.DateTimeField(null=True)
     # Of the text, to find its like by; NULL: not looked at yet, empty: of a kind whose repetitions are no duplicates.
@@ -261,83 +303,3 @@ class ProjectionMark(models.Model):
 
     def __str__(self) -> str:
         return f"{self.node_id} {self.projected_version}/{self.wanted_version}"
-
-
-class RecordTag(models.Model):
-    """A mirror of the `tags` columns that an index can answer."""
-
-    project_id = models.IntegerField(null=True)
-    node_id = NodeIdField()
-    kind = ExactCharField(max_length=24)
-    tag = ExactTextField(max_length=100)
-
-    class Meta:
-        db_table = "record_tags"
-        ordering = ["id"]
-        constraints = [models.UniqueConstraint(fields=["node_id", "tag"], name="record_tags_node_tag")]
-        indexes = [models.Index(fields=["project_id", "kind", "tag", "node_id"], name="record_tags_tag")]
-
-    def __str__(self) -> str:
-        return f"{self.node_id} #{self.tag}"
-
-
-class Read(models.Model):
-    """A record answered to an agent: what it later acted on, when a bad memory must be traced."""
-
-    node_id = NodeIdField()
-    project_id = models.IntegerField(null=True)
-    token = models.ForeignKey(AgentToken, null=True, on_delete=models.SET_NULL, related_name="+")
-    agent_name = ExactTextField(max_length=255)
-    session = ExactTextField(max_length=255, blank=True, default="")
-    run = ExactTextField(max_length=255, blank=True, default="")
-    door = ExactCharField(max_length=40)
-    request_id = ExactCharField(max_length=64, blank=True, default="")
-    read_at = models.DateTimeField(db_default=UtcNow())
-
-    class Meta:
-        db_table = "reads"
-        ordering = ["-id"]
-        indexes = [
-            models.Index(fields=["node_id", "read_at"], name="reads_node"),
-            models.Index(fields=["read_at"], name="reads_time"),
-            models.Index(fields=["run"], name="reads_run"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.agent_name} read {self.node_id}"
-
-
-class IdempotencyKey(models.Model):
-    """The first answer to a token's keyed write, kept in the write's own transaction."""
-
-    token = models.ForeignKey(AgentToken, on_delete=models.CASCADE, related_name="+")
-    key_digest = ExactCharField(max_length=64)
-    request_digest = ExactCharField(max_length=64)
-    status = models.IntegerField(null=True)
-    answer = models.JSONField(null=True)
-    headers = models.JSONField(null=True)
-    created_at = models.DateTimeField(db_default=UtcNow())
-
-    class Meta:
-        db_table = "idempotency_keys"
-        ordering = ["id"]
-        constraints = [models.UniqueConstraint(fields=["token", "key_digest"], name="idempotency_token_key")]
-        indexes = [models.Index(fields=["created_at"], name="idempotency_created")]
-
-    def __str__(self) -> str:
-        return self.key_digest[:12]
-
-
-class SweepWatermark(models.Model):
-    """How far the sweep has read each table of plain-SQL writers."""
-
-    kind = ExactCharField(max_length=24, unique=True)
-    read_to = models.DateTimeField(null=True)
-    missing_checked_at = models.DateTimeField(null=True)
-
-    class Meta:
-        db_table = "sweep_watermarks"
-        ordering = ["kind"]
-
-    def __str__(self) -> str:
-        return self.kind

@@ -11,6 +11,7 @@ from database.transactions import transactional
 from projects.access import Capability
 from records import marks
 from records.actor import Actor
+from records.acts import current_act
 from records.checks import checked_reason
 from records.guard import writing
 from records.models import ProjectionMark, Revision
@@ -57,7 +58,7 @@ def _ask(wanted: Q, actor: Actor, verb: str, reason: str) -> int:
                 Revision(
                     node_id=mark.node_id, kind=mark.kind, project_id=mark.project_id, verb=verb, channel=actor.channel,
                     user=actor.user, token=actor.token, actor_name=actor.name, request_id=actor.request_id,
-                    reason=reason, detail={"error": mark.error} if mark.error else {}, created_at=now,
+                    act=current_act(), reason=reason, detail={"error": mark.error} if mark.error else {}, created_at=now,
                 )
                 for mark in found
             ]

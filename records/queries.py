@@ -2,36 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from django.db import connection
+from django.db.models import Q, QuerySet
 from django.http import Http404
 
 from projects.access import Access
 from projects.models import Project
+from records.errors import Erased
 from records.kinds import Kind, all_kinds, group_by_kind, kind_named, parse_node_id
-from records.models import CheckedJSON, LongText, ReviewState, Revision
+from records.models import CheckedJSON, Erasure, LongText, ProjectionMark, ReviewState, Revision
+
+NEWEST_REVISION = "SELECT MAX(id) FROM revisions WHERE project_id = %s"
 
 
 def visible_record(access: Access, node_id: str) -> Any | None:
-    """The record by its node id, active or not; None where it is not, or not for these eyes."""
+    """The record by its node id, active or not; None where it is not, or not for these eyes. Raises Erased."""
     parsed = parse_node_id(node_id)
     if parsed is None:
         return None
     kind, key = parsed
     record = kind.model.objects.select_related("project", *kind.select).filter(pk=key).first()
-    return record if record is not None and access.may(record.project_id) else None
+    if record is None or not access.may(record.project_id):
+        return None
+    refuse_erased(record)
+    return record
 
 
 def record_or_404(project: Project, kind: Kind, key: Any) -> Any:
-    """A record of this project by key, active or not; a stranger's is as absent as a missing one."""
+    """A record of this project by key, active or not; a stranger's is as absent as a missing one. Raises Erased."""
     rows = kind.model.objects.filter(project=project, pk=key)
     record = (rows.select_related(*kind.select) if kind.select else rows).first()
     if record is None:
         raise Http404
     record.project = project
+    refuse_erased(record)
     return record
+
+
+def record_or_404_by_node(project: Project, node_id: str) -> Any:
+    """The same, named by its node id."""
+    parsed = parse_node_id(node_id)
+    if parsed is None:
+        raise Http404
+    return record_or_404(project, *parsed)
+
+
+def refuse_erased(record: Any) -> None:
+    """Raises Erased. What is active costs no statement: an erased record is archived."""
+    if record.archived_at is not None and (erasure := erasure_of(record.node_id)) is not None:
+        raise Erased(record, erasure)
+
+
+def erasure_of(node_id: str) -> Erasure | None:
+    """Who erased the record, when and why; None where it was not, or where plain SQL has written a text again."""
+    erased = ProjectionMark.objects.filter(node_id=node_id, erased=True).values("node_id")
+    return Erasure.objects.filter(node_id__in=erased).first()
+
+
+def erased_among(node_ids: Iterable[str]) -> set[str]:
+    """Those of them whose text was erased for good, and not written again by plain SQL."""
+    rows = ProjectionMark.objects.filter(node_id__in=list(node_ids), erased=True)
+    return set(rows.values_list("node_id", flat=True))
 
 
 def records_by_node_id(
@@ -42,13 +78,28 @@ def records_by_node_id(
     found = {}
     for name, keys in group_by_kind(node_ids).items():
         kind = kind_named(name)
-        rows = kind.model.objects.select_related("project", *kind.select).filter(pk__in=keys)
-        if brief:
-            rows = rows.defer(*long_columns(kind))
+        rows = _read(kind, keys, brief).select_related("project", *kind.select)
         if project_ids is not None:
             rows = rows.filter(project_id__in=project_ids)
         found.update({record.node_id: record for record in rows})
     return found
+
+
+def records_in(project: Project, node_ids: Iterable[str], *, brief: bool = False) -> dict[str, Any]:
+    """The same within one project, which each of them carries: it is not read again with every row."""
+    found = {}
+    for name, keys in group_by_kind(node_ids).items():
+        kind = kind_named(name)
+        rows = _read(kind, keys, brief).filter(project_id=project.pk).order_by()
+        for record in rows.select_related(*kind.select) if kind.select else rows:
+            record.project = project
+            found[record.node_id] = record
+    return found
+
+
+def _read(kind: Kind, keys: list[Any], brief: bool) -> QuerySet[Any]:
+    rows = kind.model.objects.filter(pk__in=keys)
+    return rows.defer(*long_columns(kind)) if brief else rows
 
 
 def long_columns(kind: Kind) -> list[str]:
@@ -70,7 +121,7 @@ def newest_revision(project_id: int) -> int | None:
     Raw, as each page asks: the ORM's own work is ten times the statement's.
     """
     with connection.cursor() as cursor:
-        cursor.execute("SELECT MAX(id) FROM revisions WHERE project_id = %s", [project_id])
+        cursor.execute(NEWEST_REVISION, [project_id])
         newest: int | None = cursor.fetchone()[0]
     return newest
 
@@ -78,13 +129,14 @@ def newest_revision(project_id: int) -> int | None:
 def images_before(revisions: list[Revision]) -> dict[int, dict[str, Any]]:
     """For each revision with a version: the after-image of the one before it (for diffs), by revision id."""
     wanted = {(r.node_id, r.version - 1): r.pk for r in revisions if r.version and r.version > 1}
-    node_ids = {node_id for node_id, _ in wanted}
-    versions = {version for _, version in wanted}
-    rows = Revision.objects.filter(node_id__in=node_ids, version__in=versions)
+    if not wanted:
+        return {}
+    each = (Q(node_id=node_id, version=version) for node_id, version in wanted)
+    rows = Revision.objects.filter(reduce(or_, each)).order_by()
     return {
         wanted[(row.node_id, row.version)]: row.after
         for row in rows
-        if row.after is not None and row.version is not None and (row.node_id, row.version) in wanted
+        if row.after is not None and row.version is not None
     }
 
 
@@ -96,3 +148,32 @@ def unreviewed_counts(project: Project) -> dict[str, int]:
         .count()
         for kind in all_kinds()
     }
+
+
+def survivor_of(record: Any) -> Any:
+    """The live record that this one was merged into, through any number of merges; itself where it was not. Of merges
+    that lead in a circle (plain SQL can write one) the same one for all of them."""
+    return survivors_of([record])[record.node_id]
+
+
+def survivors_of(records: Iterable[Any], *, brief: bool = False) -> dict[str, Any]:
+    """The same of many, by node id: one query a kind and step, none where nothing was merged."""
+    known = {record.node_id: record for record in records}
+    asked, looked_for = list(known.values()), set(known)
+    while frontier := {record.merged_into for record in known.values() if record.merged_into} - looked_for:
+        looked_for |= frontier
+        projects = list({record.project_id for record in asked})
+        known |= records_by_node_id(frontier, projects, brief=brief)
+    return {record.node_id: _end_of(record, known) for record in asked}
+
+
+def _end_of(record: Any, known: Mapping[str, Any]) -> Any:
+    path: dict[str, Any] = {}
+    while record.node_id not in path:
+        path[record.node_id] = record
+        following = known.get(record.merged_into or "")
+        if following is None or following.project_id != record.project_id:
+            return record
+        record = following
+    circle = list(path)
+    return path[min(circle[circle.index(record.node_id) :])]

@@ -166,7 +166,7 @@ def _take_filter(
 
 def _contrary(conditions: Iterable[Condition], new: Condition) -> Condition | None:
     """The filter that asks another value of the same single parameter: one of the two would be ignored."""
-    once = [(name, value) for name, value in new.parameters if name not in ANY_OF]
+    once = [(name, value) for name, value in new.parameters if name not in SEVERAL]
     return next(
         (one for one in conditions for name, value in one.parameters for other, asked in once if name == other and value != asked),
         None,
@@ -253,6 +253,7 @@ def _days(after: str, before: str) -> Callable[[str, date], Made]:
 
 
 ANY_OF = frozenset({"status", "severity", "review", "source"})
+SEVERAL = ANY_OF | {"payload"}
 STATES: dict[str, tuple[str, str]] = {
     **{str(state): ("review", str(state)) for state in ReviewState.values},
     "reviewed": ("review", "approved"),
@@ -288,6 +289,10 @@ FILTERS: dict[str, Callable[[str, date], Made]] = {
     "language": _same("language"),
     "agent": _same("agent"),
     "trigger": _same("trigger"),
+    "version": _same("agent_version"),
+    "payload": _same("payload"),
+    "tokens": _number("tokens", whole=True),
+    "took": _number("took", whole=True),
     "type": _same("type"),
     "led": _same("outcome"),
     "decided": _decided,

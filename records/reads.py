@@ -7,7 +7,7 @@ import logging
 import os
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import NamedTuple
@@ -15,8 +15,10 @@ from typing import NamedTuple
 from django.db import DatabaseError, DataError, Error, IntegrityError, close_old_connections, connection
 from django.utils import timezone
 
+from database.transactions import transactional
 from projects.models import AgentToken
 from records.actor import Actor
+from records.attention import count_reads
 from records.models import ProjectionMark, Read
 
 log = logging.getLogger("memory_desk.reads")
@@ -120,6 +122,7 @@ def _taken(queue: _Queue) -> list[_Noted]:
     return batch
 
 
+@transactional
 def _write(batch: list[_Noted]) -> None:
     projects = _projects_of({noted.node_id for noted in batch})
     tokens = {noted.token_id for noted in batch if noted.token_id}
@@ -133,6 +136,7 @@ def _write(batch: list[_Noted]) -> None:
             for noted in batch
         ]
     )
+    count_reads(Counter(noted.node_id for noted in batch), max(noted.read_at for noted in batch))
 
 
 def _projects_of(node_ids: Collection[str]) -> dict[str, int | None]:

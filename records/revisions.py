@@ -8,6 +8,7 @@ from typing import Any
 from django.utils import timezone
 
 from records.actor import Actor
+from records.acts import current_act, new_act_id
 from records.guard import writing
 from records.images import changed_between, image_of
 from records.kinds import kind_of
@@ -40,8 +41,9 @@ def write_revisions(
     verb: str,
     reason: str,
     rulings: Mapping[str, Ruling],
+    details: Mapping[Any, Mapping[str, Any]] | None = None,
 ) -> None:
-    """One for each record; where a policy had a say, its own beside it."""
+    """One for each record (`details` by its key); where a policy had a say, its own beside it."""
     rows = []
     for record in records:
         after = image_of(record)
@@ -53,6 +55,7 @@ def write_revisions(
                 version=record.version,
                 after=after,
                 changed=changed,
+                detail=dict((details or {}).get(record.pk, {})) or None,
             )
         )
         if ruling := rulings.get(record.node_id):
@@ -76,6 +79,7 @@ def revision_fields(record: Any, actor: Actor, verb: str, reason: str) -> dict[s
         "session": actor.session,
         "run": actor.run,
         "request_id": actor.request_id,
+        "act": current_act() or new_act_id(),
         "reason": reason,
         "created_at": timezone.now(),
     }

@@ -16,8 +16,9 @@ from django.db.models import Q
 from django.utils import timezone
 
 from database.transactions import transactional
-from records import marks
+from records import attention, marks
 from records.actor import SQL_WRITER
+from records.acts import new_act_id
 from records.guard import writing
 from records.hygiene import kept
 from records.images import changed_between, digest_of, image_of, seen_digest_of
@@ -110,7 +111,12 @@ def take_in(kind: Kind, keys: list[Any]) -> list[Any]:
     marks.note_seen([record for record in records if record.pk not in taken_keys])
     mirror_tags(taken)
     look_again(taken)
+    attention.touch([record.node_id for record in taken])
+    befores = [last[record.node_id][1] for record in taken if record.node_id in last]
+    led = [*map(kind.leads_to, taken), *map(kind.led_to, befores)]
+    attention.look_around([record.node_id for record in taken], led)
     if taken:
+        marks.disinter(record.node_id for record in taken)
         log.info("took in %d %s written by SQL", len(taken), kind.name)
     return taken
 
@@ -121,6 +127,7 @@ def look_again(records: list[Any]) -> kept.Found:
     as they were written."""
     found = {record.node_id: kept.look_at(record, past_the_door=True) for record in records}
     kept.keep(records, found)
+    attention.look_again([record.node_id for record in records])
     return found
 
 
@@ -149,8 +156,10 @@ def _take_in_one(
             rows.update(**plan)
         record = rows.select_related(*kind.select).get()
         after = image_of(record)
+        told = revision_fields(record, SQL_WRITER, "create" if is_there_again else "edit", "")
         Revision.objects.create(
-            **revision_fields(record, SQL_WRITER, "create" if is_there_again else "edit", ""),
+            # Found while another's act runs, perhaps; and no two rows were written by one.
+            **{**told, "act": new_act_id()},
             version=record.version,
             after=after,
             changed=changed_between(before, after) if before else [],
@@ -186,6 +195,7 @@ def _sweep_strays(kind: Kind) -> int:
     if not SweepWatermark.objects.filter(due, kind=kind.name).update(missing_checked_at=now):
         return 0
     look_at_unseen(kind, CHUNK)
+    attention.keep_missing(kind)
     return _sweep_deletions(kind) + _sweep_unmarked(kind)
 
 
@@ -249,12 +259,15 @@ def _entomb(kind: Kind, missing: list[tuple[str, int | None]]) -> None:
             [
                 Revision(
                     node_id=node_id, kind=kind.name, project_id=project_id, verb="delete", channel=SQL_WRITER.channel,
-                    actor_name=SQL_WRITER.name, created_at=timezone.now(),
+                    actor_name=SQL_WRITER.name, act=new_act_id(), created_at=timezone.now(),
                 )
                 for node_id, project_id in missing
             ]
         )  # fmt: skip
     node_ids = [node_id for node_id, _ in missing]
+    led = [kind.led_to(image) for _version, image in _last_revisions(node_ids).values()]
     RecordTag.objects.filter(node_id__in=node_ids).delete()
     kept.forget(node_ids)
+    attention.forget(node_ids)
+    attention.look_around(node_ids, led)
     marks.entomb(node_ids)

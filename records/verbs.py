@@ -6,49 +6,38 @@ Each runs in one transaction: row, revision, projection mark. Nothing is half-wr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial as bound
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from django.db import IntegrityError, connection
-from django.db.models import F
+from django.db.models import F, FloatField, IntegerField
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from database.transactions import transactional
 from projects.access import Capability
 from projects.models import Project
-from records import marks
+from records import attention, followers, marks
 from records.actor import Actor, SourceKind
+from records.acts import one_act
 from records.arriving import Arrival
+from records.changes import Change, Detail, refuse_change_of_erased
+from records.changes import Outcome as Outcome
 from records.checks import as_kept, checked_reason, require_reason, validate
-from records.errors import Conflict, InvalidInput, Refused, VerbError
+from records.errors import InvalidInput, Refused, VerbError
 from records.guard import writing
 from records.hygiene.kept import texts_of
 from records.images import image_of, seen_digest_of
 from records.kinds import Kind, kind_of
 from records.models import ProjectionMark, Record, RecordTag, ReviewState
+from records.queries import survivor_of
 from records.revisions import write_revisions
 from records.validation import tag_words
 
 P = ParamSpec("P")
 R = TypeVar("R")
 CHUNK = 500
-
-
-@dataclass
-class Outcome:
-    """What became of a set: the records as they are now, by what happened to each."""
-
-    updated: list[Any] = field(default_factory=list)
-    unchanged: list[Any] = field(default_factory=list)
-    refused: list[tuple[str, VerbError]] = field(default_factory=list)
-
-    @property
-    def record(self) -> Any:
-        """The one record of a set of one."""
-        return (self.updated or self.unchanged)[0]
 
 
 class _Unswept(Exception):
@@ -116,6 +105,7 @@ def _insert(
     records = reload(kind, [instance.pk for instance in instances])
     marks.want(records, new=True)
     arrival.keep_new(records)
+    attention.keep_new(records)
     write_revisions(records, None, actor=actor, verb=verb, reason=reason, rulings=arrival.rulings)
     mirror_tags([record for record in records if record.tags], new=True)
     return records
@@ -133,15 +123,18 @@ def update(
     actor: Actor,
     verb: str = "edit",
     reason: str = "",
-    expected_version: int | None = None,
+    expected_version: int | Mapping[str, int] | None = None,
     capability: Capability = Capability.WRITE,
     partial: bool = False,
+    detail: Detail | None = None,
+    merged_too: bool = False,
 ) -> Outcome:
-    """Change records of one kind, each once. `changes` may depend on the record as locked.
+    """Change records of one kind, each once. `changes` may depend on the record as locked, and so may `detail`, which
+    goes into its history. A record that was merged into another is refused, but `merged_too`.
 
     A record whose row would not change is `unchanged`. With `partial`, a record that refuses is reported and the
-    others go on; without, the first refusal undoes the whole set and is raised. `expected_version` is for a set of
-    one: Conflict when someone, plain SQL included, saved first.
+    others go on; without, the first refusal undoes the whole set and is raised. `expected_version` is that of a set of
+    one, or each one's by node id: Conflict when someone, plain SQL included, saved first.
     """
     if not records:
         return Outcome()
@@ -149,14 +142,13 @@ def update(
     kind = kind_of(records[0])
     outcome = Outcome()
     keys = sorted({record.pk for record in records})
-    for start in range(0, len(keys), CHUNK):
-        chunk = keys[start : start + CHUNK] if partial else keys
-        part = _update_chunk(kind, chunk, changes, actor, verb, reason, expected_version, capability, partial)
-        outcome.updated += part.updated
-        outcome.unchanged += part.unchanged
-        outcome.refused += part.refused
-        if not partial:
-            break
+    change = Change(changes, actor, verb, reason, expected_version, capability, partial, detail, merged_too)
+    with one_act():
+        for start in range(0, len(keys), CHUNK):
+            chunk = keys[start : start + CHUNK] if partial else keys
+            outcome.add(_update_chunk(kind, chunk, change))
+            if not partial:
+                break
     return outcome
 
 
@@ -179,64 +171,93 @@ def taking_in_sql(act: Callable[P, R]) -> Callable[P, R]:
 
 @taking_in_sql
 @transactional
-def _update_chunk(
-    kind: Kind,
-    keys: list[Any],
-    changes: Mapping[str, Any] | Callable[[Any], Mapping[str, Any]],
-    actor: Actor,
-    verb: str,
-    reason: str,
-    expected_version: int | None,
-    capability: Capability,
-    partial: bool,
-) -> Outcome:
-    outcome, arrival = Outcome(), Arrival(kind, actor)
+def _update_chunk(kind: Kind, keys: list[Any], change: Change) -> Outcome:
+    outcome, arrival = Outcome(), Arrival(kind, change.actor)
     befores: dict[Any, dict[str, Any]] = {}
     plans: dict[Any, dict[str, Any]] = {}
-    for record in lock(kind, keys):
+    details: dict[Any, dict[str, Any]] = {}
+    were_active: set[Any] = set()
+    for record in lock(kind, keys, may_be_erased=True):
         try:
-            actor.require(record.project_id, capability)
-            if expected_version is not None and record.version != expected_version:
-                raise Conflict(record, expected_version)
-            wanted = as_kept(kind, changes(record) if callable(changes) else changes)
-            plan = {name: value for name, value in wanted.items() if getattr(record, name) != value}
-            if plan:
-                befores[record.pk], texts = image_of(record), texts_of(record)
-                for name, value in plan.items():
-                    setattr(record, name, value)
-                validate(record, plan)
-                plans[record.pk] = plan | arrival.look_at_change(record, plan, texts)
-            else:
+            plan = change.plan_for(kind, record)
+            if not plan:
                 outcome.unchanged.append(record)
+                continue
+            before, texts, counted = image_of(record), texts_of(record), _counters_in(kind, record, plan)
+            if record.is_active:
+                were_active.add(record.pk)
+            details[record.pk] = dict(change.detail(record) if change.detail else {})
+            for name, value in plan.items():
+                setattr(record, name, value)
+            plan |= kind.follows(record, plan)
+            validate(record, plan)
+            if counted:
+                details[record.pk]["counters"] = {name: [was, plan[name]] for name, was in counted.items()}
+            plans[record.pk] = plan | arrival.look_at_change(record, plan, texts)
+            befores[record.pk] = before
         except VerbError as refusal:
-            if not partial:
+            if not change.partial:
                 raise
             outcome.refused.append((record.node_id, refusal))
     _write_rows(kind, plans)
     outcome.updated = reload(kind, list(plans))
     marks.want(outcome.updated)
     arrival.keep_changed(outcome.updated)
-    write_revisions(outcome.updated, befores, actor=actor, verb=verb, reason=reason, rulings=arrival.rulings)
+    attention.keep_changed(outcome.updated, befores)
+    write_revisions(
+        outcome.updated, befores, actor=change.actor, verb=change.verb, reason=change.reason,
+        rulings=arrival.rulings, details=details,
+    )  # fmt: skip
     mirror_tags([record for record in outcome.updated if "tags" in plans[record.pk]])
+    followers.tell_hidden(
+        [record.node_id for record in outcome.updated if record.pk in were_active and not record.is_active]
+    )
     return outcome
 
 
-def lock(kind: Kind, keys: Iterable[Any]) -> list[Any]:
-    """The rows, locked in key order. Rows that plain SQL changed unseen are taken in first (see `update`)."""
+def _counters_in(kind: Kind, record: Any, plan: Mapping[str, Any]) -> dict[str, Any]:
+    """The numbers that change beside the version, but those that follow from others: its image does not hold them, and
+    an undo needs them."""
+    follow = kind.follows(record, plan)
+    return {
+        name: getattr(record, name)
+        for name in record.counters
+        if name in plan
+        and name not in follow
+        and isinstance(record._meta.get_field(name), IntegerField | FloatField)
+    }
+
+
+def lock(kind: Kind, keys: Iterable[Any], *, may_be_erased: bool = False) -> list[Any]:
+    """The rows, locked in key order. Rows that plain SQL changed unseen are taken in first (see `update`); what was
+    erased for good is Refused, or told by `record.erased`."""
     records = list(kind.model.objects.select_for_update().filter(pk__in=list(keys)).order_by("pk"))
-    seen = dict(
-        ProjectionMark.objects.filter(
+    seen = {
+        node_id: (digest, erased)
+        for node_id, digest, erased in ProjectionMark.objects.filter(
             node_id__in=[record.node_id for record in records], gone=False
-        ).values_list("node_id", "seen_digest")
-    )
-    unswept = [
-        record.pk
-        for record in records
-        if seen.get(record.node_id) != seen_digest_of(record) or kind.is_foreign(record)
-    ]
+        ).values_list("node_id", "seen_digest", "erased")
+    }
+    unswept = []
+    for record in records:
+        digest, record.erased = seen.get(record.node_id, ("", False))
+        if digest != seen_digest_of(record) or kind.is_foreign(record):
+            unswept.append(record.pk)
+        elif not may_be_erased:
+            refuse_change_of_erased(record)
     if unswept:
         raise _Unswept(kind, unswept)
     return records
+
+
+def lock_live(record: Any) -> Any:
+    """The record, locked; where it was merged into another, that one: what is counted on an old id counts there."""
+    kind, following = kind_of(record), survivor_of(record)
+    while True:
+        (locked,) = lock(kind, [following.pk])
+        following = survivor_of(locked)  # somebody may have merged it while we waited
+        if following.pk == locked.pk:
+            return locked
 
 
 def _write_rows(kind: Kind, plans: dict[Any, dict[str, Any]]) -> None:
@@ -262,7 +283,7 @@ def review(
     *,
     actor: Actor,
     reason: str = "",
-    expected_version: int | None = None,
+    expected_version: int | Mapping[str, int] | None = None,
     partial: bool = False,
 ) -> Outcome:
     """Say what a person thinks of the memory: approved, rejected, quarantined, or back to unreviewed."""
@@ -288,17 +309,34 @@ def review(
     )  # fmt: skip
 
 
-def archive(records: Sequence[Any], *, actor: Actor, reason: str = "", **options: Any) -> Outcome:
+def confirm(records: Sequence[Any], *, actor: Actor, reason: str = "", **options: Any) -> Outcome:
+    """Say that an approved memory still holds, as of now: what came up against it before is answered."""
+
+    def changes(record: Any) -> dict[str, Any]:
+        if not record.is_active or record.review_state != ReviewState.APPROVED:
+            raise Refused(_("Only an approved memory can be confirmed."), record.node_id)
+        return {"reviewed_at": timezone.now(), "reviewed_by": actor.user}
+
+    return update(
+        records, changes, actor=actor, verb="confirm", reason=reason, capability=Capability.REVIEW, **options
+    )
+
+
+def archive(
+    records: Sequence[Any], *, actor: Actor, reason: str = "", verb: str = "archive", **options: Any
+) -> Outcome:
     """Put away without judging: hidden from every read path until restored."""
     now = timezone.now()
     return update(
         records, lambda record: {} if record.archived_at else {"archived_at": now},
-        actor=actor, verb="archive", reason=reason, **options,
+        actor=actor, verb=verb, reason=reason, **options,
     )  # fmt: skip
 
 
-def restore(records: Sequence[Any], *, actor: Actor, reason: str = "", **options: Any) -> Outcome:
-    return update(records, {"archived_at": None}, actor=actor, verb="restore", reason=reason, **options)
+def restore(
+    records: Sequence[Any], *, actor: Actor, reason: str = "", verb: str = "restore", **options: Any
+) -> Outcome:
+    return update(records, {"archived_at": None}, actor=actor, verb=verb, reason=reason, **options)
 
 
 def reload(kind: Kind, keys: Sequence[Any]) -> list[Any]:

@@ -13,38 +13,34 @@ from projects.access import Capability, in_project
 from projects.models import Project
 from records import links, verbs
 from records.actor import Actor
-from records.errors import InvalidInput
+from records.acts import one_act
+from records.errors import Erased, InvalidInput
 from records.forms import LinkForm, ReasonForm, ReviewForm
-from records.kinds import parse_node_id
 from records.models import Link
 from records.pages.editing import done, expected_version, form_page, posted, refused
 from records.pages.history import VERBS, history_page
 from records.pages.listing import page_or_part
 from records.pages.rows import record_url, row_of
-from records.queries import record_or_404, records_by_node_id, visible_record
+from records.queries import record_or_404_by_node, records_by_node_id, visible_record
 
 
 @require_safe
 def node(request: HttpRequest, node_id: str) -> HttpResponse:
     """`/r/dec_123/`: the record's page, wherever it lives."""
-    record = visible_record(request.access, node_id)  # type: ignore[attr-defined]
+    try:
+        record = visible_record(request.access, node_id)  # type: ignore[attr-defined]
+    except Erased as error:
+        record = error.record  # its page says so
     if record is None or record.project_id is None:
         raise Http404
     return redirect(record_url(record))
-
-
-def _record(project: Project, node_id: str) -> Any:
-    parsed = parse_node_id(node_id)
-    if parsed is None:
-        raise Http404
-    return record_or_404(project, *parsed)
 
 
 @require_safe
 @in_project()
 def history(request: HttpRequest, project: Project, node_id: str) -> HttpResponse:
     """Every act on one record, newest first."""
-    record = _record(project, node_id)
+    record = record_or_404_by_node(project, node_id)
     before = request.GET.get("before", "")
     acts, older = history_page(node_id, int(before) if before.isdecimal() and len(before) < 19 else None)
     context = {"record": record, "row": row_of(record), "revisions": acts, "older": older}
@@ -55,7 +51,7 @@ def history(request: HttpRequest, project: Project, node_id: str) -> HttpRespons
 @in_project(Capability.REVIEW)
 def review(request: HttpRequest, project: Project, node_id: str) -> HttpResponse:
     """Approve, reject, quarantine or send back. One button posts `state`; the form asks for both."""
-    record = _record(project, node_id)
+    record = record_or_404_by_node(project, node_id)
     form = ReviewForm(posted(request), initial={"state": request.GET.get("state", "approved")})
 
     def act(cleaned: dict[str, Any]) -> Any:
@@ -79,7 +75,7 @@ def review(request: HttpRequest, project: Project, node_id: str) -> HttpResponse
 def _put_away(
     request: HttpRequest, project: Project, node_id: str, verb: Any, title: str, said: str
 ) -> HttpResponse:
-    record = _record(project, node_id)
+    record = record_or_404_by_node(project, node_id)
 
     def act(cleaned: dict[str, Any]) -> Any:
         return verb(
@@ -111,7 +107,7 @@ def restore(request: HttpRequest, project: Project, node_id: str) -> HttpRespons
 @in_project(Capability.WRITE)
 def link(request: HttpRequest, project: Project, node_id: str) -> HttpResponse:
     """Assert a relation from this record to another of the project."""
-    record = _record(project, node_id)
+    record = record_or_404_by_node(project, node_id)
     form = LinkForm(
         posted(request),
         initial={"relation": request.GET.get("relation"), "target": request.GET.get("target")},
@@ -133,19 +129,20 @@ def link(request: HttpRequest, project: Project, node_id: str) -> HttpResponse:
 @require_POST
 @in_project(Capability.WRITE)
 def unlink(request: HttpRequest, project: Project, node_id: str, link_id: int) -> HttpResponse:
-    record = _record(project, node_id)
+    record = record_or_404_by_node(project, node_id)
     made = get_object_or_404(Link, pk=link_id, project=project)
     ends = records_by_node_id([made.source, made.target], [project.pk])
     if node_id not in (made.source, made.target) or len(ends) < 2:
         raise Http404
     try:
-        links.unlink(
-            made,
-            ends[made.source],
-            ends[made.target],
-            actor=Actor.person(request),
-            reason=request.POST.get("reason", ""),
-        )
+        with one_act() as act:
+            links.unlink(
+                made,
+                ends[made.source],
+                ends[made.target],
+                actor=Actor.person(request),
+                reason=request.POST.get("reason", ""),
+            )
     except InvalidInput as error:
         return refused(request, error, record_url(record))
-    return done(request, _("Unlinked %s") % node_id, record_url(record))
+    return done(request, _("Unlinked %s") % node_id, record_url(record), act)

@@ -23,31 +23,24 @@ from records.models import Revision
 from records.validation import check_json
 from runs.kind import MEMORY, RUN
 from runs.models import CacheEntry, Memory, Run, RunStatus
-from runs.payload import index_payload
 
-EDITABLE = (
-    "agent_version", "trigger_type", "trigger_payload", "started_at", "ended_at", "status", "outcome", "tool_calls",
-    "token_cost", "escalated_to_human", "confidence", "tags",
-)  # fmt: skip
+EDITABLE = RUN.editable
 FINISHED = ("ended_at", "outcome", "token_cost", "escalated_to_human", "confidence", "tags")
-MEMORY_EDITABLE = ("summary", "tags")
+MEMORY_EDITABLE = MEMORY.editable
 ENDED = tuple(str(status) for status in RunStatus if status != RunStatus.RUNNING)
 RUN_ID = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
 CACHE_TTL, CACHE_TTL_MOST = 24 * 3600, 72 * 3600  # seconds
 CREATED, UNCHANGED = "created", "unchanged"
 
 
-@transactional
 def record_run(
     *, actor: Actor, project: Project | None, agent_name: str, reason: str = "", **fields: Any
 ) -> Run:
     rows = [{"agent_name": agent_name, **checks.only(fields, (*EDITABLE, "id"))}]
-    (run,) = verbs.create(RUN, rows, actor=actor, project=project, reason=reason)
-    index_payload(run)
+    run: Run = verbs.create(RUN, rows, actor=actor, project=project, reason=reason)[0]
     return run
 
 
-@transactional
 def edit_run(
     *,
     actor: Actor,
@@ -57,12 +50,7 @@ def edit_run(
     expected_version: int | None = None,
 ) -> Run:
     changes = checks.only(changes, EDITABLE, run.node_id)
-    edited = verbs.update(
-        [run], changes, actor=actor, reason=reason, expected_version=expected_version
-    ).record
-    if "trigger_payload" in changes:
-        index_payload(edited)
-    return edited
+    return verbs.update([run], changes, actor=actor, reason=reason, expected_version=expected_version).record
 
 
 @transactional

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from records.kinds import Kind, register
 from runs.filters import MemoryFilterSet, RunFilterSet
 from runs.models import Memory, Run
+from runs.took import took_words
 
 
 def run_body(run: Run) -> str:
@@ -19,7 +20,8 @@ def run_body(run: Run) -> str:
 def _facts(run: Run) -> list[tuple[Any, Any]]:
     facts: list[tuple[Any, Any]] = [(_("agent"), f"{run.agent_name} {run.agent_version or ''}".strip())]
     if run.ended_at:
-        facts.append((_("took"), _took(run)))
+        milliseconds = max(0.0, (run.ended_at - run.started_at).total_seconds() * 1000)
+        facts.append((_("took"), took_words(milliseconds)))
     if run.token_cost is not None:
         facts.append((_("tokens"), f"{run.token_cost:,}"))
     if run.escalated_to_human:
@@ -27,9 +29,10 @@ def _facts(run: Run) -> list[tuple[Any, Any]]:
     return facts
 
 
-def _took(run: Run) -> str:
-    seconds = int((run.ended_at - run.started_at).total_seconds()) if run.ended_at else 0
-    return f"{seconds} s" if seconds < 120 else f"{seconds // 60} min"
+def _calls(run: Run) -> dict[str, Any]:
+    from runs.pages import calls_context  # the queries beneath know the kind
+
+    return calls_context(run)
 
 
 def _as_text(value: object) -> str:
@@ -41,6 +44,8 @@ def _as_text(value: object) -> str:
 RUN = register(
     Kind(
         name="run",
+        sections="runs/_run.html",
+        sections_of=_calls,
         repeats_are_duplicates=False,
         filterset=RunFilterSet,
         prefix="run",
@@ -58,6 +63,20 @@ RUN = register(
         status_column="status",
         facts_of=_facts,
         when="started_at",
+        editable=(
+            "agent_version",
+            "trigger_type",
+            "trigger_payload",
+            "started_at",
+            "ended_at",
+            "status",
+            "outcome",
+            "tool_calls",
+            "token_cost",
+            "escalated_to_human",
+            "confidence",
+            "tags",
+        ),
         status_of=lambda run: run.status,
         graph_properties=lambda run: {"agent_name": run.agent_name, "escalated": run.escalated_to_human},
         integer_key=False,
@@ -67,6 +86,7 @@ RUN = register(
 MEMORY = register(
     Kind(
         name="memory",
+        sections="runs/_memory.html",
         repeats_are_duplicates=False,
         filterset=MemoryFilterSet,
         prefix="mem",
@@ -74,6 +94,7 @@ MEMORY = register(
         label_plural=_("run memories"),
         pack_section="incidents",
         unpacked=("embedding",),
+        editable=("summary", "tags"),
         model=Memory,
         url_name="runs:memory",
         list_url_name="runs:list",

@@ -10,8 +10,10 @@ from django.utils.translation import gettext_lazy as _
 
 from database.columns import ChoiceField, ExactCharField, ExactTextField, HexIdField, UtcNow
 from projects.models import Project
-from records.models import CheckedJSON, LongText, Record, review_checks
+from records.models import CheckedJSON, LongText, Record, hidden_index, review_checks
 from records.validation import check_text
+from runs.figures import RunFigures as RunFigures  # a table of this app
+from runs.figures import RunSummary as RunSummary  # a table of this app
 
 
 class RunStatus(models.TextChoices):
@@ -34,10 +36,10 @@ class Run(Record):
         Project, null=True, on_delete=models.PROTECT, verbose_name=_("project"), related_name="+"
     )
     agent_name = ExactTextField(_("agent"), max_length=255, validators=[check_text])
-    agent_version = models.CharField(
+    agent_version = ExactTextField(
         _("version"), max_length=50, null=True, blank=True, validators=[check_text]
     )
-    trigger_type = models.CharField(
+    trigger_type = ExactTextField(
         _("trigger"), max_length=100, null=True, blank=True, validators=[check_text]
     )
     trigger_payload = CheckedJSON(_("trigger payload"), null=True, blank=True)
@@ -72,10 +74,19 @@ class Run(Record):
             ),
         ]
         indexes = [
+            hidden_index("runs"),
             # By fields, not by expressions: MariaDB is given no expression index.
             models.Index(fields=["agent_name", "-started_at"], name="runs_agent_started"),
             models.Index(fields=["project", "started_at", "id"], name="runs_project_started"),
             models.Index(fields=["project", "status", "started_at"], name="runs_project_status"),
+            models.Index(fields=["project", "agent_name", "started_at", "id"], name="runs_project_agent"),
+            models.Index(
+                fields=["project", "agent_version", "started_at", "id"], name="runs_project_version"
+            ),
+            models.Index(fields=["project", "trigger_type", "started_at", "id"], name="runs_project_trigger"),
+            models.Index(
+                fields=["project", "escalated_to_human", "started_at", "id"], name="runs_project_escalated"
+            ),
         ]
 
     @property
@@ -129,7 +140,10 @@ class Memory(Record):
         verbose_name = _("run memory")
         verbose_name_plural = _("run memories")
         constraints = review_checks("agent_memory")
-        indexes = [models.Index(fields=["project", "created_at", "id"], name="memory_project_created")]
+        indexes = [
+            hidden_index("memory"),
+            models.Index(fields=["project", "created_at", "id"], name="memory_project_created"),
+        ]
 
     @property
     def heading(self) -> str:

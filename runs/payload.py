@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from runs.models import PayloadValue, Run
 
 PAYLOAD_VALUES_MAX = 200
+PATH_LENGTH = VALUE_LENGTH = 255
 
 
 def index_payload(run: Run) -> None:
@@ -19,30 +21,46 @@ def index_payload(run: Run) -> None:
 
 
 def index_payloads(runs: Sequence[Run]) -> None:
-    """The same for new runs, of which nothing is indexed yet."""
+    """The same for runs that have no figures: new ones, of which nothing is indexed yet, and those of before figures."""
+    of_runs = PayloadValue.objects.filter(run__in=[run.pk for run in runs])
+    # Asked first: to delete what is not there would lock where others insert.
+    if of_runs.order_by().exists():
+        of_runs.delete()
     PayloadValue.objects.bulk_create([value for run in runs for value in payload_values_of(run)])
 
 
 def payload_values_of(run: Run) -> list[PayloadValue]:
-    leaves = list(_leaves(run.trigger_payload))[:PAYLOAD_VALUES_MAX]
     return [
         PayloadValue(
             run=run,
             project_id=run.project_id,
-            path=path[:255],
-            value=value[:255],
-            digest=hashlib.sha256(value.encode()).hexdigest(),
+            path=path[:PATH_LENGTH],
+            value=value[:VALUE_LENGTH],
+            digest=digest_of(value),
         )
-        for path, value in leaves
+        for path, value in islice(leaves_of(run.trigger_payload), PAYLOAD_VALUES_MAX)
     ]
 
 
-def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _leaves(inner, f"{path}.{key}" if path else str(key))
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _leaves(inner, path)
-    elif value is not None:
-        yield path, value if isinstance(value, str) else json.dumps(value)
+def digest_of(value: str) -> str:
+    """Of the whole value, which the column may hold only the beginning of."""
+    return hashlib.sha256(value.encode("utf-8", "replace")).hexdigest()
+
+
+def leaves_of(value: Any) -> Iterator[tuple[str, str]]:
+    """(path, value as text) of each leaf in the order of the text: `host`, `labels.zone`; a list's share its path."""
+    waiting: list[tuple[str, Any]] = [("", value)]
+    while waiting:
+        path, inner = waiting.pop()
+        if isinstance(inner, dict):
+            steps = [(f"{path}.{key}" if path else str(key), one) for key, one in inner.items()]
+            waiting += reversed(steps)
+        elif isinstance(inner, list):
+            waiting += [(path, one) for one in reversed(inner)]
+        elif inner is not None:
+            yield _kept(path), _kept(inner if isinstance(inner, str) else json.dumps(inner))
+
+
+def _kept(text: str) -> str:
+    """Plain SQL may have written half a surrogate pair."""
+    return text.encode("utf-8", "replace").decode("utf-8")

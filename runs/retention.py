@@ -12,6 +12,7 @@ from database.transactions import transactional
 from projects.models import Project
 from records import marks, verbs
 from records.actor import Actor
+from records.acts import current_act
 from records.guard import writing
 from records.models import Link, RecordTag, Revision
 from records.retention import Policy, add_policy, delete_oldest
@@ -47,14 +48,21 @@ def _purge(keys: list[str], before: datetime) -> None:
     runs = list(Run.objects.select_for_update().filter(pk__in=keys, started_at__lt=before).order_by("pk"))
     node_ids = [run.node_id for run in runs]
     memories = list(Memory.objects.filter(source_run_fk__in=runs))
-    verbs.update(memories, {"source_run_fk": None}, actor=by, verb="edit", reason="Its run was purged.")
+    verbs.update(
+        memories,
+        {"source_run_fk": None},
+        actor=by,
+        verb="edit",
+        reason="Its run was purged.",
+        merged_too=True,
+    )
     with writing():
         Revision.objects.filter(node_id__in=node_ids).update(after=None)
         Revision.objects.bulk_create(
             [
                 Revision(
                     node_id=run.node_id, kind=RUN.name, project_id=run.project_id, verb="purge", channel=by.channel,
-                    actor_name=by.name, created_at=timezone.now(), detail={"started_before": before.isoformat()},
+                    actor_name=by.name, act=current_act(), created_at=timezone.now(), detail={"started_before": before.isoformat()},
                 )
                 for run in runs
             ]

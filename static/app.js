@@ -91,7 +91,8 @@
   on("htmx:configRequest", (event) => { if (changes(event)) event.detail.headers["X-CSRFToken"] = meta("csrf-token"); });
   const polls = ({ detail }) => detail.elt.hasAttribute("data-poll");
   on("htmx:beforeRequest", (event) => { // what asks again by itself does so only while somebody looks
-    if (polls(event)) { if (document.hidden) event.preventDefault(); return; }
+    // and never takes away what is pointed at, held or read from the keyboard.
+    if (polls(event)) { if (document.hidden || event.detail.elt.matches(":is(:hover, :focus-within)")) event.preventDefault(); return; }
     root.classList.add("is-busy"); if (changes(event)) say("saving"); });
   on("htmx:afterRequest", (event) => {
     const { xhr, elt } = event.detail, form = guarded(elt);
@@ -105,6 +106,10 @@
   on("htmx:beforeSwap", ({ detail }) => { // a sign-in page must never land inside a part of a page
     if (isSignIn(detail.xhr)) { detail.shouldSwap = false; touch(detail.elt); signedOut(); }
   });
+  on("htmx:oobBeforeSwap", (event) => { // counts are not moved under a hand that is on them
+    if (event.detail.target.matches(".rail:is(:hover, :focus-within)")) event.detail.shouldSwap = false;
+  });
+  on("htmx:oobAfterSwap", ({ detail }) => { if (detail.target.matches(".rail")) nameJumps(); });
   on("htmx:responseError", ({ detail: { elt, xhr } }) => {
     touch(elt);
     if (xhr.status === 401) signedOut();
@@ -127,7 +132,7 @@
     if (!dialog || dialog.open) return;
     if (dialog.id === "keys-dialog") listKeys(dialog);
     dialog.showModal();
-    one("textarea, select, input:not([type=hidden])", dialog)?.focus();
+    (one("[data-focus-first]", dialog) || one("textarea, select, input:not([type=hidden])", dialog))?.focus();
     dialog.addEventListener("close", () => opener?.focus(), { once: true });
   }
   async function copy(text, button) {
@@ -177,7 +182,8 @@
   const seen = (element) => element.checkVisibility() && !element.disabled;
   const rows = () => all("[data-row]").filter(seen);
   const rowNow = () => document.activeElement.closest("[data-row]") || one("[data-row]:has([aria-current=true])");
-  const byKey = (key) => all("[data-key]", one("dialog[open]") || document).find((item) => item.dataset.key === key && seen(item));
+  const ofRow = (key) => !one("dialog[open]") && document.activeElement.closest("[data-row]") && all("[data-row-key]", document.activeElement.closest("[data-row]")).find((item) => item.dataset.rowKey === key && seen(item));
+  const byKey = (key) => ofRow(key) || all("[data-key]", one("dialog[open]") || document).find((item) => item.dataset.key === key && seen(item));
   function move(step) {
     const list = rows(), at = list.indexOf(rowNow()), row = list[at < 0 ? 0 : Math.min(list.length - 1, Math.max(0, at + step))], link = one("[data-open]", row);
     link.focus();
@@ -215,6 +221,7 @@
     if (rows().length) { add("j", text.textNext); add("k", text.textPrevious); add("Enter", text.textOpen); }
     if (one("[data-row] [data-select]")) add("x", text.textSelect);
     all("[data-key]").filter(seen).forEach((item) => add(item.dataset.key, name(item)));
+    all("[data-row-key]").filter(seen).forEach((item) => add(item.dataset.rowKey, name(item)));
     all("[data-go]").forEach((item) => add(`g ${item.dataset.go}`, name(item)));
     add("?", text.textHelp);
     one("[data-keys-switch]", dialog).checked = keysOn();

@@ -10,9 +10,11 @@ from projects import call_counts
 from projects.access import access_of_user
 from projects.models import AgentToken, Membership, Project, Role, User
 from projects.tokens import digest_of, new_token_text
+from recall.frequency import forget_frequencies
 from recall.vectors import forget_vectors
 from records import reads
 from records.actor import TRUST, Actor, Channel, SourceKind
+from tests.migrated import Migrated
 
 
 @pytest.fixture(autouse=True)
@@ -22,6 +24,7 @@ def nothing_kept_in_memory(monkeypatch):
     yield
     reads.forget_reads()
     forget_vectors()
+    forget_frequencies()
     call_counts.forget()
     cache.clear()
 
@@ -29,6 +32,20 @@ def nothing_kept_in_memory(monkeypatch):
 def pytest_configure() -> None:
     # A slow password hash protects people, not tests.
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    # Static files are looked up when they are asked for. Else each client of a test reads all of them first.
+    settings.WHITENOISE_AUTOREFRESH = True
+
+
+@pytest.fixture(scope="session")
+def migrated() -> Migrated:
+    return Migrated()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(migrated, django_db_setup, django_db_blocker):
+    """`migrated` comes first: the database of the tests is made between the two."""
+    with django_db_blocker.unblock():
+        migrated.keep()
 
 
 @pytest.fixture

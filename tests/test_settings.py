@@ -96,3 +96,36 @@ def test_a_secret_that_another_process_made_meanwhile_is_taken(tmp_path):
     environment._keep_once(path, "y" * 40)
     assert path.read_text() == "x" * 40
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [
+        ("", {}),
+        ("smtp://desk:p%40ss@mail.example.org", ("mail.example.org", 587, "desk", "p@ss", True, False)),
+        ("smtps://mail.example.org", ("mail.example.org", 465, "", "", False, True)),
+        ("smtp+plain://127.0.0.1:2525", ("127.0.0.1", 2525, "", "", False, False)),
+    ],
+)
+def test_mail_is_one_address(monkeypatch, value, wanted):
+    monkeypatch.setenv("EMAIL_URL", value)
+    assert environment.mail("EMAIL_URL") == (
+        wanted and dict(zip(("host", "port", "user", "password", "tls", "ssl"), wanted, strict=True))
+    )
+
+
+@pytest.mark.parametrize(
+    "value", ["mail.example.org", "http://x", "smtp://", "smtp://x:port", "smtp://x/y", "smtp://x?tls=1"]
+)
+def test_a_mail_address_that_cannot_be_right_stops_the_start(monkeypatch, value):
+    monkeypatch.setenv("EMAIL_URL", value)
+    with pytest.raises(ImproperlyConfigured, match="EMAIL_URL"):
+        environment.mail("EMAIL_URL")
+
+
+def test_networks_are_addresses(monkeypatch):
+    monkeypatch.setenv("PROXY_USER_FROM", "10.0.0.5, 10.1.0.0/16")
+    assert [str(one) for one in environment.networks("PROXY_USER_FROM")] == ["10.0.0.5/32", "10.1.0.0/16"]
+    monkeypatch.setenv("PROXY_USER_FROM", "proxy.local")
+    with pytest.raises(ImproperlyConfigured, match="PROXY_USER_FROM"):
+        environment.networks("PROXY_USER_FROM")

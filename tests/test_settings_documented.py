@@ -5,7 +5,20 @@ import re
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent
-READERS = {"text", "flag", "number", "choice", "words", "secret", "zone", "address", "hosts", "origins"}
+READERS = {
+    "text",
+    "flag",
+    "number",
+    "choice",
+    "words",
+    "secret",
+    "zone",
+    "address",
+    "hosts",
+    "origins",
+    "networks",
+    "mail",
+}
 
 
 def variables_read() -> set[str]:

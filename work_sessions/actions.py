@@ -17,7 +17,7 @@ from records.kinds import parse_node_id
 from work_sessions.kind import SESSION
 from work_sessions.models import WorkSession
 
-EDITABLE = ("started_at", "ended_at", "summary", "context", "tags")
+EDITABLE = SESSION.editable
 CREATED, UPDATED, UNCHANGED = "created", "updated", "unchanged"
 
 

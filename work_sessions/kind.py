@@ -9,6 +9,7 @@ from work_sessions.models import WorkSession
 SESSION = register(
     Kind(
         name="session",
+        sections="work_sessions/_session.html",
         repeats_are_duplicates=False,
         filterset=SessionFilterSet,
         prefix="ses",
@@ -23,6 +24,7 @@ SESSION = register(
         graph_label="Session",
         headed=("session_id", "ended_at"),
         when="started_at",
+        editable=("started_at", "ended_at", "summary", "context", "tags"),
         status_of=lambda session: "ended" if session.ended_at else "open",
     )
 )

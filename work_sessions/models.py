@@ -4,7 +4,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from database.columns import ExactTextField, UtcNow
-from records.models import CheckedJSON, LongText, Record, review_checks
+from records.models import CheckedJSON, LongText, Record, hidden_index, review_checks
 from records.validation import check_text
 
 
@@ -25,6 +25,7 @@ class WorkSession(Record):
         verbose_name_plural = _("sessions")
         constraints = review_checks("work_sessions")
         indexes = [
+            hidden_index("sessions"),
             models.Index(fields=["project", "started_at"], name="sessions_project_started"),
             models.Index(fields=["project", "started_at", "id"], name="sessions_project_sort"),
         ]

@@ -13,8 +13,9 @@ from django.views.decorators.http import require_http_methods, require_safe
 from agent_api.connect.snippets import snippets
 from agent_api.queries import agents_seen, catalogue_of
 from projects.access import Capability, in_project
-from projects.actions import Manager, create_token
+from projects.actions import create_token
 from projects.forms import TokenForm
+from projects.manager import Manager
 from projects.models import Project
 from projects.snippets import address_of, export_command, token_command
 

@@ -22,6 +22,7 @@ from agent_api.models import EntryKind
 from agent_api.permissions import scopes_give
 from projects.access import Capability
 from projects.models import AgentToken
+from projects.names import named_among
 from records.actor import Actor, Channel
 
 log = logging.getLogger("memory_desk.mcp")
@@ -133,10 +134,10 @@ def _called(request: HttpRequest, tool: tools.Tool, arguments: dict[str, Any], t
         errors = {name: ["There is no such argument."] for name in unknown}
         errors |= {name: ["This argument is required."] for name in missing}
         return _invalid(errors)
-    about = {name: arguments.get(name, "") for name in tools.ABOUT_A_CALL}
+    about = {name: "" if arguments.get(name) is None else arguments[name] for name in tools.ABOUT_A_CALL}
     key = arguments.pop("idempotency_key", None) if tool.is_write else None
     for name, form in (("session_id", SESSION_ID), ("run_id", RUN_ID)):
-        if about[name] and not (isinstance(about[name], str) and form.fullmatch(about[name])):
+        if about[name] != "" and not (isinstance(about[name], str) and form.fullmatch(about[name])):
             return _invalid({name: ["Is too long or holds characters it may not."]})
         if properties[name] == tools.ABOUT_A_CALL[name]:  # not a field of what is written
             arguments.pop(name, None)
@@ -179,11 +180,11 @@ def _read_resource(request: HttpRequest, message: Message, token: AgentToken) ->
         "There is no such resource, or not for this token.",
         {"uri": str(uri)[:500]},
     )
-    slugs = {project.slug for project in token.projects.all()}
-    if asked is None or asked.slug not in slugs or not _may_read(token):
+    project = named_among(token.projects.all(), asked.slug) if asked else None
+    if asked is None or project is None or not _may_read(token):
         raise missing
     answer = ask(asked.call, request, _actor(request, token))
-    is_elsewhere = not answer.is_error and answer.body.get("project", asked.slug) != asked.slug
+    is_elsewhere = not answer.is_error and answer.body.get("project", project.slug) != project.slug
     note_call(EntryKind.RESOURCE, asked.name, token, failed=answer.is_error or is_elsewhere)
     if answer.status == 404 or is_elsewhere:
         raise missing

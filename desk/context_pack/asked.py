@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
@@ -11,6 +10,7 @@ from django.utils import timezone
 
 from projects.models import Project
 from records.kinds import all_kinds
+from runs.payload import leaves_of
 
 DEFAULT_BUDGET, LEAST_BUDGET, MOST_BUDGET = 1_500, 100, 32_000  # tokens
 DEFAULT_K, MOST_K = 5, 50  # items of a section
@@ -57,15 +57,4 @@ def trigger_text(payload: Any) -> str:
     """A trigger as words: a text as it is, JSON as its leaves, one a line, each with its path."""
     if isinstance(payload, str):
         return payload
-    return "\n".join(f"{path}: {value}" if path else value for path, value in _leaves("", payload))
-
-
-def _leaves(path: str, value: Any) -> Iterator[tuple[str, str]]:
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _leaves(f"{path}.{key}" if path else str(key), inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _leaves(path, inner)
-    elif value is not None and value != "":
-        yield path, str(value).lower() if isinstance(value, bool) else str(value)
+    return "\n".join(f"{path}: {value}" if path else value for path, value in leaves_of(payload) if value)

@@ -9,6 +9,8 @@ from recall.nearby import Near
 from records.kinds import Kind, kind_of
 
 RECENT = "recent"
+# Below it a record has too little to do with what was asked: a word in common is no reason to read it.
+LEAST_RELEVANCE = 0.2
 
 
 @dataclass
@@ -49,9 +51,3 @@ def relevance_of(one: Near | None, cosine: float | None) -> float:
     meaning = 0.0 if cosine is None else min(1.0, max(0.0, (cosine - 0.1) / 0.7))
     place = one.score if one is not None else 0.0
     return round(place if cosine is None and one else (2 * meaning + place) / 3, 6)
-
-
-def line_of(text: str, most: int = 160) -> str:
-    """The text in one line; of a long one its beginning, with `…`."""
-    line = " ".join(text[: most * 4].split())
-    return line if len(line) <= most and len(text) <= most * 4 else f"{line[: most - 1].rstrip()}…"

@@ -8,7 +8,7 @@ from typing import Any
 from decisions.models import Decision
 from desk.context_pack import queries
 from desk.context_pack.asked import Asked
-from desk.context_pack.candidates import RECENT, Candidate, LeftOut, relevance_of
+from desk.context_pack.candidates import LEAST_RELEVANCE, RECENT, Candidate, LeftOut, relevance_of
 from desk.context_pack.relating import relate
 from patterns.queries import TRUSTED, trusted_patterns
 from pitfalls.queries import severe_pitfalls
@@ -19,7 +19,6 @@ from records.models import ReviewState
 
 # So many times k are looked at, since some are hidden, duplicates or too little to do with the text.
 SPARE, LEAST_LOOKED_AT, MOST_LOOKED_AT = 3, 15, 100
-LEAST_RELEVANCE = 0.2
 AT_HAND = 5  # of the best patterns and pitfalls, whose categories are at hand
 AT_HAND_RELEVANCE = 0.35
 

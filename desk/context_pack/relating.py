@@ -8,10 +8,11 @@ from typing import Any
 from decisions.models import Decision
 from desk.context_pack import queries
 from desk.context_pack.asked import Asked
-from desk.context_pack.candidates import Candidate, LeftOut, line_of
+from desk.context_pack.candidates import Candidate, LeftOut
 from recall.nearby import Nearby
 from records.kinds import group_by_kind, kind_named
 from records.models import Relation, ReviewState
+from records.one_line import one_line
 
 CHAIN = 3  # steps from a superseded decision to the one that holds
 
@@ -31,7 +32,7 @@ def relate(asked: Asked, near: Nearby, found: dict[str, Candidate], left_out: li
         if isinstance(one.record, Decision):
             _tell_outcomes(one, outcomes.get(one.record.pk, []))
         for old in old_ones.get(one.node_id, ()):
-            one.lines.append(f"supersedes {old.node_id} {line_of(old.heading)}")
+            one.lines.append(f"supersedes {old.node_id} {one_line(old.heading)}")
             one.beside.append(old.node_id)
             _tell_outcomes(one, outcomes.get(old.pk, []), which=f"{old.node_id} ")
     for link in links:
@@ -39,7 +40,7 @@ def relate(asked: Asked, near: Nearby, found: dict[str, Candidate], left_out: li
             for here, there in ((link.source, link.target), (link.target, link.source)):
                 other = found[there].record if there in found else others.get(there)
                 if here in found and other is not None:
-                    found[here].lines.append(f"contradicts {there} {line_of(other.heading)}")
+                    found[here].lines.append(f"contradicts {there} {one_line(other.heading)}")
                     found[here].beside.append(there)
 
 
@@ -104,8 +105,8 @@ def _others(asked: Asked, found: dict[str, Candidate], links: list[queries.Said]
 def _tell_outcomes(one: Candidate, outcomes: list[Any], which: str = "") -> None:
     """What followed a decision, or (`which`) one that it replaced."""
     for outcome in outcomes[: queries.OUTCOMES_SHOWN]:
-        note = f": {line_of(outcome.note)}" if outcome.note else ""
-        one.lines.append(f"{which}led to {outcome.node_id} {line_of(outcome.heading)}{note}")
+        note = f": {one_line(outcome.note)}" if outcome.note else ""
+        one.lines.append(f"{which}led to {outcome.node_id} {one_line(outcome.heading)}{note}")
         one.beside.append(outcome.node_id)
     if len(outcomes) > queries.OUTCOMES_SHOWN:
         one.lines.append(f"{which}led to more outcomes")

@@ -21,8 +21,10 @@ from desk.demo.content import content
 from patterns.actions import adjust_confidence, create_pattern, record_evidence
 from pitfalls.actions import create_pitfall, meet_again
 from projects.access import access_of_user
-from projects.actions import Manager, add_member, create_project, create_token
+from projects.actions import add_member, create_project, create_token
+from projects.manager import Manager
 from projects.models import AccessEvent, AgentToken, Membership, Project, User
+from projects.policies import change_policy
 from records import verbs
 from records.actor import TRUST, Actor, Channel, SourceKind
 from records.kinds import all_kinds
@@ -95,6 +97,8 @@ def seed_demo(*, by: Manager, now: datetime | None = None) -> Project:
     seed = Seed(project, now, people, tokens)
     for plan in (_sessions, _runs, _decisions, _patterns, _pitfalls):
         plan(seed)
+    policy = dict(described["policy"])
+    seed.at(policy.pop("ago"), _policy(seed, policy))
     for review in described["reviews"]:
         seed.at(review["ago"], _review(seed, review))
     seed.play()
@@ -311,6 +315,18 @@ def _call(call: dict[str, Any], began: datetime) -> dict[str, Any]:
     rest = {name: value for name, value in call.items() if name not in ("at", "ms")}
     at = began + timedelta(seconds=call["at"])
     return {**rest, "started_at": at.isoformat(timespec="seconds"), "duration_ms": call["ms"]}
+
+
+def _policy(seed: Seed, entry: dict[str, Any]) -> Callable[[datetime], None]:
+    def act(moment: datetime) -> None:
+        by = Manager(
+            name=entry["by"], channel=Channel.WEB, access=access_of_user(seed.people[entry["by"]]),
+            user=seed.people[entry["by"]],
+        )  # fmt: skip
+        changes = {name: value for name, value in entry.items() if name not in ("by", "reason")}
+        change_policy(by=by, project=seed.project, changes=changes, reason=entry["reason"])
+
+    return act
 
 
 def _review(seed: Seed, entry: dict[str, Any]) -> Callable[[datetime], None]:

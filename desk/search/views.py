@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -41,6 +42,7 @@ def search_page(request: HttpRequest, project: Project) -> HttpResponse:
         "asked": bool(text.strip()),
         "found": found,
         "rows": [_row(hit, query, project) for hit in found.hits],
+        "hidden_url": f"?{urlencode({'q': f'{text} is:hidden'})}" if found.hidden else None,
         "examples": EXAMPLES,
         "filters": sorted(FILTERS),
     }

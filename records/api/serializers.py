@@ -22,6 +22,7 @@ from records.hygiene.findings import CODES, SENTENCES, FieldFinding
 from records.hygiene.kept import findings_of
 from records.kinds import kind_of
 from records.models import Record, ReviewState
+from records.queries import survivors_of
 from records.validation import tag_words
 
 REASON = _("Why; kept in the history.")
@@ -102,6 +103,9 @@ class RecordSerializer(AnswerSerializer):
     age_days = serializers.SerializerMethodField()
     archived_at = serializers.DateTimeField(read_only=True, allow_null=True)
     merged_into = serializers.CharField(read_only=True, allow_null=True)
+    survivor = serializers.SerializerMethodField(
+        help_text=_("Of a merged record: the address of the one that is left, here in the API.")
+    )
     tags = serializers.SerializerMethodField()
     findings = serializers.SerializerMethodField(
         help_text=_("Orders to agents, hidden characters, smuggled links: what to be wary of in it.")
@@ -112,6 +116,15 @@ class RecordSerializer(AnswerSerializer):
 
     def get_url(self, record: Record) -> str:
         return page_of(record)
+
+    def get_survivor(self, record: Record) -> str | None:
+        if not record.merged_into:
+            return None
+        survivors = self.context.get("survivors")
+        if survivors is None:  # one record, answered by itself
+            survivors = survivors_of([record])
+        name = f"api:{kind_of(record).name}-detail"
+        return settings.SITE_URL + reverse(name, args=[survivors[record.node_id].node_id])
 
     def get_age_days(self, record: Record) -> int:
         return age_in_days(record)
@@ -223,8 +236,8 @@ class New(StrictSerializer):
 
     project = Line(
         required=False,
-        max_length=100,
-        help_text=_("The project's slug; not needed when the token has only one."),
+        max_length=400,
+        help_text=_("The project's slug or another of its names; not needed when the token has only one."),
     )
     reason = reason_field()
 

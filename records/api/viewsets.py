@@ -18,6 +18,7 @@ from rest_framework.viewsets import GenericViewSet
 
 from projects.access import Capability
 from projects.models import Project
+from projects.names import must_be_one_of, named_among
 from records import verbs
 from records.actor import Actor
 from records.api.serializers import Act, RecordSerializer, Review, StrictSerializer, said_of
@@ -27,7 +28,7 @@ from records.hygiene.kept import Found, findings_of
 from records.kinds import Kind, parse_node_id
 from records.links import links_of
 from records.models import RecordQuerySet
-from records.queries import visible_record
+from records.queries import survivors_of, visible_record
 from records.reads import note_reads
 
 Answers = list[dict[str, Any]]
@@ -59,14 +60,14 @@ class ActorView:
         """The project a new record goes to: the one named, or the token's only one."""
         token = self.actor.token
         assert token is not None
-        projects = {project.slug: project for project in token.projects.all()}
+        projects = list(token.projects.all())
         slug = fields.pop("project", None)
         if slug is None and len(projects) == 1:
-            return next(iter(projects.values()))
-        if slug not in projects:
-            message = _("Must be one of this token's projects: %s.") % (", ".join(sorted(projects)) or "-")
-            raise serializers.ValidationError({"project": [message]})
-        return projects[slug]
+            return projects[0]
+        named = named_among(projects, slug)
+        if named is None:
+            raise serializers.ValidationError({"project": [must_be_one_of(projects, slug)]})
+        return named
 
     def visible(self, field: str, node_id: str, kind: Kind | None = None) -> Any:
         """The record that a field names; another project's is as absent as a missing one."""
@@ -199,10 +200,10 @@ class RecordViewSet(ActorView, GenericViewSet[Any]):
         ]
 
     def context_of(self, records: Sequence[Any], findings: Found | None = None) -> dict[str, Any]:
-        """`extras`, and what was found in the records' texts: one query, unless it is at hand."""
+        """`extras`, where merged ones lead, and what was found in the records' texts: one query, unless it is at hand."""
         if findings is None:
             findings = findings_of(record.node_id for record in records)
-        return {**self.extras(records), "findings": findings}
+        return {**self.extras(records), "findings": findings, "survivors": survivors_of(records, brief=True)}
 
     def listed_answers(self, records: Sequence[Any]) -> Answers:
         """What a list says of its records, where that is less than what each says for itself."""

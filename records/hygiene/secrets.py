@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 MARK = "[redacted: {}]"
+LONGER_THAN_WORDS = 32  # characters
 PASSES = 4  # where two secrets overlap, the rest of one is seen when the other has gone
 
 
@@ -205,6 +206,33 @@ def redact_json(value: Any) -> tuple[Any, list[str]]:
         items = [redact_json(inner) for inner in value]
         return [item for item, _found in items], [kind for _item, found in items for kind in found]
     return value, kinds
+
+
+def is_unlike_words(text: str) -> bool:
+    """Whether a secret is so odd that it is no part of other words: it may be taken out wherever it stands. A password in
+    an address may be `orders`."""
+    match = _WHOLE.fullmatch(text)
+    return len(text) >= LONGER_THAN_WORDS or bool(match and _is_random(match)) or any(secrets_in(text))
+
+
+def secrets_of(value: Any) -> Iterator[tuple[str, str]]:
+    """(kind, the secret itself) of all that `redact_json` would take out of a value."""
+    if isinstance(value, str):
+        yield from ((found.kind, value[found.start : found.end]) for found in secrets_in(value))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from secrets_of(inner)
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from secrets_of(key)
+            found = list(secrets_of(inner))
+            yield from found or _named_secrets(_name_beside(key, value), inner)
+
+
+def _named_secrets(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    for inner in value if isinstance(value, list) else [value]:
+        if isinstance(inner, str) and _under(name, inner)[1]:
+            yield "password", inner
 
 
 def _name_beside(key: str, pairs: dict[str, Any]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from django.db.models import Exists, OuterRef
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.formats import date_format
@@ -16,13 +17,15 @@ from records.hygiene.findings import LABELS, SENTENCES, FieldFinding
 from records.hygiene.kept import findings_of
 from records.kinds import kind_of, parse_node_id
 from records.links import links_of
-from records.models import ProjectionMark, Relation
+from records.models import ProjectionMark, RecordFinding, Relation
 from records.pages.history import Act, history_page
+from records.pages.merged import came_from
 from records.pages.rows import link_rows, row_of
-from records.queries import records_by_node_id
+from records.queries import records_in
 from records.times import shown_time
 
 LINKS_SHOWN = 100
+IS_FLAGGED = Exists(RecordFinding.objects.filter(node_id=OuterRef("node_id")))
 
 
 def detail_context(request: HttpRequest, record: Any) -> dict[str, Any]:
@@ -31,17 +34,22 @@ def detail_context(request: HttpRequest, record: Any) -> dict[str, Any]:
     kept = links_of([node_id], limit=LINKS_SHOWN + 1)
     more_links, kept = len(kept) > LINKS_SHOWN, kept[:LINKS_SHOWN]
     others = {link.source for link in kept} | {link.target for link in kept}
-    records = records_by_node_id(others - {node_id}, [record.project_id], brief=True)
-    links = link_rows(node_id, kept, records, slug)
+    records = records_in(record.project, others - {node_id}, brief=True)
+    rows = link_rows(node_id, kept, records, slug)
+    links = rows if request.GET.get("links") == "all" else [link for link in rows if link.record.is_active]
     acts, older = history_page(node_id)
-    marks = ProjectionMark.objects.order_by().filter(node_id=node_id)
-    mark = marks.values_list("embedded_version", "wanted_version", "dead").first()
+    marks = ProjectionMark.objects.filter(node_id=node_id).annotate(is_flagged=IS_FLAGGED)
+    mark = marks.values_list("embedded_version", "wanted_version", "dead", "is_flagged").first()
+    # Most have none: that costs no statement of its own.
+    findings = findings_of([node_id]).get(node_id, []) if mark is None or mark[3] else []
     return {
         "record": record,
         "kind": kind_of(record),
+        "came_from": came_from(request, record),
         "row": row_of(record),
         "links": links,
         "more_links": more_links,
+        "hidden_links": len(rows) - len(links),
         "contradictions": [
             link for link in links if link.relation_key == Relation.CONTRADICTS and link.record.is_active
         ],
@@ -53,7 +61,7 @@ def detail_context(request: HttpRequest, record: Any) -> dict[str, Any]:
         "revisions": acts,
         "older": older,
         "provenance": provenance(request, record, acts),
-        "findings": [finding_row(record, finding) for finding in findings_of([node_id]).get(node_id, ())],
+        "findings": [finding_row(record, finding) for finding in findings],
         "embedding_pending": mark is None or (mark[0] < mark[1] and not mark[2]),
         "reject_fields": [("state", "rejected")],
         "quarantine_fields": [("state", "quarantined")],

@@ -6,7 +6,7 @@ versions side by side and everything typed still in the fields.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,17 +14,30 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
+from database.transactions import transactional
+from records import verbs
+from records.actor import Actor
+from records.acts import one_act
 from records.errors import Conflict, InvalidInput
 from records.images import image_of
+from records.kinds import kind_of
 from records.models import Revision
 from records.pages.history import as_text, diff_of
 from records.pages.rows import record_url
+from records.sweep import take_in
 
 EXPECTED = "version"
+THEN: Mapping[str, Callable[..., verbs.Outcome]] = {
+    "approve": lambda records, **options: verbs.review(records, "approved", **options),
+    "confirm": verbs.confirm,
+}
+THEN_LABELS = {"approve": gettext_lazy("Save and approve"), "confirm": gettext_lazy("Save: it holds so")}
 UNREADABLE = -1
 
 
@@ -37,24 +50,38 @@ def posted(request: HttpRequest) -> QueryDict | None:
     return request.POST if request.method == "POST" else None
 
 
-def expected_version(request: HttpRequest) -> int | None:
+def begun_with(request: HttpRequest, *names: str) -> dict[str, str]:
+    """What the address of a new form already says of these fields: a page that leads here knows some of it."""
+    return {name: request.GET[name] for name in names if request.GET.get(name)}
+
+
+def expected_version(request: HttpRequest, name: str = EXPECTED) -> int | None:
     """The version that the page was drawn from, as its form carries it. One that cannot be read matches none."""
-    text = request.POST.get(EXPECTED)
+    text = request.POST.get(name)
     if not text:
         return None
     return int(text) if text.isdecimal() and len(text) < 10 else UNREADABLE
 
 
 def next_url(request: HttpRequest, otherwise: str) -> str:
-    """Where to go after the act: the form's own `next` if it stays on this host."""
-    asked = request.POST.get("next", "")
+    """Where to go after the act: the `next` of the form, or of its address, if it stays on this host."""
+    asked = request.POST.get("next") or request.GET.get("next", "")
     ours = url_has_allowed_host_and_scheme(asked, {request.get_host()}, require_https=request.is_secure())
     return asked if ours and asked.startswith("/") else otherwise
 
 
-def done(request: HttpRequest, text: str, url: str) -> HttpResponse:
-    messages.success(request, text)
+def done(request: HttpRequest, text: str, url: str, act: str | None = None) -> HttpResponse:
+    """Say what was done and go on. With the act's id the saying offers to undo it, where it wrote anything."""
+    messages.success(request, text, extra_tags=undo_url(request, act) if act else "")
     return SeeOther(next_url(request, url))
+
+
+def undo_url(request: HttpRequest, act: str) -> str:
+    """Where this act is undone by POST; "" where it changed nothing. Templates draw it as a button of the message."""
+    project = getattr(request, "project", None)
+    if project is None or not Revision.objects.filter(act=act).exists():
+        return ""
+    return reverse("records:undo", args=[project.slug, act])
 
 
 def refused(request: HttpRequest, error: InvalidInput, url: str) -> HttpResponse:
@@ -86,11 +113,16 @@ def form_page(
     context |= {"title": title, "form": form, "record": record, "cancel_url": context.get("cancel_url") or (record_url(record) if record else None)}  # fmt: skip
     context["version"] = expected_version(request) if form.is_bound else getattr(record, "version", None)
     context["reason"] = request.POST.get("reason", "")
+    carried = request.POST if form.is_bound else request.GET
+    context["next"], context["then"] = carried.get("next", ""), carried.get("then", "")
+    if context["then"] in THEN:
+        context["submit_label"] = THEN_LABELS[context["then"]]
     if not form.is_bound:
         return render(request, template, context)
     if form.is_valid():
         try:
-            saved = act(form.cleaned_data)
+            with one_act() as act_id:
+                saved = _saved(request, lambda: act(form.cleaned_data), record)
         except InvalidInput as error:
             add_errors(form, error)
         except Conflict as conflict:
@@ -102,8 +134,23 @@ def form_page(
                 status=409,
             )
         else:
-            return done(request, done_text(saved), record_url(saved))
+            return done(request, done_text(saved), record_url(saved), act_id)
     return render(request, template, context, status=422)
+
+
+def _saved(request: HttpRequest, act: Callable[[], Any], record: Any) -> Any:
+    """The act; with what the form was opened for (edit then approve), both or neither."""
+    verb = THEN.get(request.POST.get("then", ""))
+    if verb is None:
+        return act()
+    if record is not None:  # what plain SQL wrote stays taken in where a conflict with it undoes the rest
+        take_in(kind_of(record), [record.pk])
+
+    @transactional
+    def both() -> Any:
+        return verb([act()], actor=Actor.person(request)).record
+
+    return both()
 
 
 @dataclass

@@ -22,7 +22,9 @@ ROWS_A_QUERY = 200
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
-class _Echo:
+class Echo:
+    """A file that hands back what is written to it."""
+
     def write(self, value: str) -> str:
         return value
 
@@ -61,14 +63,15 @@ def _csv(records: Iterator[Any], kind: Kind) -> Iterator[str]:
         *kind.model.counters,
         "version",
     ]
-    writer = csv.writer(_Echo())
+    writer = csv.writer(Echo())
     yield "\ufeff" + writer.writerow(columns)
     for record in records:
         row = _plain(record)
-        yield writer.writerow([_cell(row[column]) for column in columns])
+        yield writer.writerow([cell(row[column]) for column in columns])
 
 
-def _cell(value: Any) -> Any:
+def cell(value: Any) -> Any:
+    """A value as a spreadsheet may have it: JSON as text, and no formula."""
     if isinstance(value, list | dict):
         value = json.dumps(value, ensure_ascii=False)
     if isinstance(value, str) and value.startswith(FORMULA_STARTS):

@@ -16,10 +16,19 @@ from records.kinds import kind_named
 from records.models import Relation, Revision
 from records.queries import images_before, revisions_of
 from records.times import shown_time
+from records.undo_step import UNDO
 
 PAGE = 20
 # Said by the verb itself, with its reason; a diff of them would say it twice.
-QUIET_COLUMNS = {"reviewed_at", "reviewed_by_id", "worked_count", "failed_count", "origin"}
+QUIET_COLUMNS = {
+    "reviewed_at",
+    "reviewed_by_id",
+    "worked_count",
+    "failed_count",
+    "worked_faded",
+    "failed_faded",
+    "origin",
+}
 
 
 @dataclass
@@ -42,17 +51,25 @@ VERBS = {
     "reject": gettext_lazy("rejected"),
     "quarantine": gettext_lazy("quarantined"),
     "unreview": gettext_lazy("sent back to review"),
+    "confirm": gettext_lazy("confirmed"),
     "archive": gettext_lazy("archived"),
     "restore": gettext_lazy("restored"),
+    "restore_version": gettext_lazy("brought an old version back"),
+    "merge": gettext_lazy("merged"),
     "change_status": gettext_lazy("changed the status"),
     "change_severity": gettext_lazy("changed the severity"),
     "supersede": gettext_lazy("superseded"),
     "adjust_confidence": gettext_lazy("adjusted the confidence"),
+    "decay": gettext_lazy("let its unused votes fade"),
+    "retire": gettext_lazy("retired it"),
+    "unretire": gettext_lazy("took it back into use"),
     "worked": gettext_lazy("said it worked"),
     "failed": gettext_lazy("said it failed"),
     "met_again": gettext_lazy("met it again"),
+    "undo": gettext_lazy("undid"),
     "link": gettext_lazy("linked"),
     "unlink": gettext_lazy("unlinked"),
+    "settle": gettext_lazy("compared"),
     "end": gettext_lazy("ended"),
     "upsert": gettext_lazy("said more of it"),
     "put_context": gettext_lazy("replaced the context"),
@@ -63,9 +80,19 @@ VERBS = {
     "import_conflict": gettext_lazy("found changed in its document, and did not overwrite it"),
     "settle_import": gettext_lazy("settled with its document"),
     "delete": gettext_lazy("deleted"),
+    "erase": gettext_lazy("erased it for good"),
+    "erase_value": gettext_lazy("erased a part of its text"),
     "purge": gettext_lazy("purged, as the policy of this desk says"),
     "retry_projection": gettext_lazy("had its embedding and graph tried again"),
     "project_again": gettext_lazy("had it embedded and shown in the graph again"),
+}
+
+# What was said of two records that stood side by side.
+SETTLED = {
+    "contradicts": Relation.CONTRADICTS.label,
+    "supersedes": Relation.SUPERSEDES.label,
+    "duplicates": Relation.DUPLICATE_OF.label,
+    "unrelated": gettext_lazy("has nothing to do with"),
 }
 
 
@@ -74,12 +101,13 @@ def history_page(node_id: str, before: int | None = None) -> tuple[list[Act], in
     revisions = revisions_of(node_id, limit=PAGE + 1, before=before)
     more, revisions = len(revisions) > PAGE, revisions[:PAGE]
     earlier = images_before(revisions)
-    return [_act(revision, earlier.get(revision.pk)) for revision in revisions], revisions[
+    return [act_of(revision, earlier.get(revision.pk)) for revision in revisions], revisions[
         -1
     ].pk if more else None
 
 
-def _act(revision: Revision, before: dict[str, Any] | None) -> Act:
+def act_of(revision: Revision, before: dict[str, Any] | None) -> Act:
+    """One row of the history in words; with a word diff where the image before it is given."""
     return Act(
         key=revision.verb,
         verb=_verb(revision),
@@ -96,8 +124,15 @@ def _act(revision: Revision, before: dict[str, Any] | None) -> Act:
 def _verb(revision: Revision) -> str:
     said = str(VERBS.get(revision.verb, revision.verb))
     detail = revision.detail or {}
-    if revision.verb in ("link", "unlink") and detail.get("relation") in Relation.values:
+    if revision.verb == UNDO:
+        said = _("did again: %s") if not detail.get("back", True) else _("undid: %s")
+        said %= VERBS.get(detail.get("verb", ""), detail.get("verb", ""))
+    if "relation" in detail and detail.get("relation") in Relation.values:
         return f"{said}: {detail['source']} {Relation(detail['relation']).label} {detail['target']}"
+    if "verdict" in detail:
+        return f"{said}: {detail['source']} {SETTLED.get(detail['verdict'], '')} {detail['target']}"
+    if "restored" in detail:
+        return f"{said}: {detail['restored']}"
     if "confidence_after" in detail:
         return f"{said} ({_('confidence')} {detail['confidence_after']:.2f})"
     return said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from typing import Any
 
 from django.core.cache import cache
@@ -19,7 +20,7 @@ from records.filters import RecordFilterSet
 from records.kinds import Kind
 from records.pages.exports import FORMATS, export
 from records.pages.rows import rows_of
-from records.paging import Page, capped_count, count_label, paginate
+from records.paging import Page, count_label, paginate
 from records.queries import long_columns, newest_revision
 
 REGION = "#listing"
@@ -33,9 +34,13 @@ def list_page(
     kind: Kind,
     filterset: type[RecordFilterSet],
     template: str,
+    more: Callable[[Any], dict[str, Any]] | None = None,
     **context: Any,
 ) -> HttpResponseBase:
-    """The page, its swapped region for htmx, or a download. A filter that cannot be applied is explained with a 422."""
+    """The page, its swapped region for htmx, or a download. A filter that cannot be applied is explained with a 422.
+
+    `more` gives what else the first page shows of the filter that was applied; `above_rows` names its template.
+    """
     filters = filterset(
         request.GET, queryset=kind.model.objects.filter(project=project), project_id=project.pk
     )
@@ -60,6 +65,8 @@ def list_page(
         record.project = project
     count, hidden = (0, 0) if problems else _counts(filters, project, kind)
     chips = filters.chips(request.path)
+    if more is not None and not problems and "cursor" not in request.GET:
+        context |= more(filters)
     context |= {
         "kind": kind,
         "filter": filters,
@@ -96,7 +103,7 @@ def _counts(filters: RecordFilterSet, project: Project, kind: Kind) -> tuple[int
     key = f"list.counts.{hashlib.sha256(repr(asked).encode('utf-8', 'backslashreplace')).hexdigest()}"
     kept: tuple[int, int] | None = cache.get(key)
     if kept is None:
-        kept = capped_count(filters.rows()), filters.hidden_count()
+        kept = filters.counts()
         cache.set(key, kept, COUNTS_KEPT_SECONDS)
     return kept
 
@@ -105,9 +112,10 @@ def page_or_part(
     request: HttpRequest, page: str, part: str, context: dict[str, Any], status: int = 200
 ) -> HttpResponse:
     """The part for an htmx swap, else the whole page; caches are told that the two differ."""
-    swapped = request.htmx and not request.htmx.history_restore_request  # type: ignore[attr-defined]
+    htmx = request.htmx  # type: ignore[attr-defined]
+    swapped = htmx and not htmx.history_restore_request and htmx.target != "main"  # an undo takes it whole
     response = render(request, part if swapped else page, context, status=status)
-    patch_vary_headers(response, ["HX-Request", "HX-History-Restore-Request"])
+    patch_vary_headers(response, ["HX-Request", "HX-History-Restore-Request", "HX-Target"])
     return response
 
 

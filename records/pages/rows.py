@@ -89,7 +89,7 @@ def title_of(record: Any) -> str:
 def hidden_badges(record: Record) -> list[tuple[str, str]]:
     badges = []
     if record.archived_at is not None:
-        badges.append((_("archived"), "mute"))
+        badges.append((str(kind_of(record).archived_label or _("archived")), "mute"))
     if record.merged_into is not None:
         badges.append((_("merged into %s") % record.merged_into, "mute"))
     return badges

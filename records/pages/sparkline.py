@@ -1,4 +1,4 @@
-"""Points of a server-drawn sparkline."""
+"""Points of a server-drawn sparkline, and of a band around it."""
 
 from collections.abc import Sequence
 
@@ -15,4 +15,14 @@ def sparkline(values: Sequence[float], low: float = 0.0, high: float = 1.0) -> l
     return [
         (round(MARGIN + i * step, 1), round(HEIGHT - MARGIN - (v - low) * scale, 1))
         for i, v in enumerate(drawn)
+    ]
+
+
+def band(
+    between: Sequence[tuple[float, float]], low: float = 0.0, high: float = 1.0
+) -> list[tuple[float, float]]:
+    """The outline of the area between two lines: along the lower one, and back along the upper."""
+    return [
+        *sparkline([lower for lower, _upper in between], low, high),
+        *sparkline([upper for _lower, upper in between], low, high)[::-1],
     ]

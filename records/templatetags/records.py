@@ -16,6 +16,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from records.markdown import render
+from records.pages.json_tree import Before, draw_tree
 from records.times import shown_time
 
 register = template.Library()
@@ -42,6 +43,12 @@ def code(text: str | None, language: str | None = None) -> SafeString | str:
 def json_code(value: Any) -> SafeString | str:
     """A JSON value, indented and highlighted."""
     return code(json.dumps(value, ensure_ascii=False, indent=2), "json")
+
+
+@register.simple_tag
+def json_tree(value: Any, before: Any = None) -> SafeString:
+    """A JSON value as lists that fold; with a `Before`, what differs from that is marked."""
+    return draw_tree(value, before if isinstance(before, Before) else None)
 
 
 @register.filter
@@ -112,25 +119,39 @@ def record_row(row: Any) -> SafeString:
     A tag that joins strings, not a template part: fifty of those were half of a list's time. Every text that is not
     ours goes through `escaped`.
     """
-    node_id, url = escaped(row.node_id), escaped(row.url)
-    short_id = node_id if len(row.node_id) <= SHORT_ID else f"{escaped(row.node_id[: SHORT_ID - 1])}…"
-    when = f'<span class="row-when">{time_element(row.when)}</span>' if row.when else ""
-    facts = "".join(
+    node_id = escaped(row.node_id)
+    why = f'<span class="why">{escaped(row.why)}</span>' if row.why else ""
+    return mark_safe(  # noqa: S308 -- see above
+        f'<li class="row k-{escaped(row.kind)}" id="row-{node_id}" data-row>\n'
+        '<span class="dot" aria-hidden="true"></span>\n'
+        f'<a class="row-title" href="{escaped(row.url)}" data-open>{escaped(row.title)}</a>\n{when_of(row)}\n'
+        f'<p class="row-meta"><span>{escaped(row.kind_label)} {short_id(row)}</span>'
+        f"{facts_of(row)}{why}{badges_of(row, row.review_state)}</p>{_excerpt(row.excerpt)}\n</li>\n"
+    )
+
+
+def short_id(row: Any) -> str:
+    """The id of a row, the whole of it on hover."""
+    shown = row.node_id if len(row.node_id) <= SHORT_ID else f"{row.node_id[: SHORT_ID - 1]}…"
+    return f'<span class="id" title="{escaped(row.node_id)}">{escaped(shown)}</span>'
+
+
+def when_of(row: Any) -> str:
+    return f'<span class="row-when">{time_element(row.when)}</span>' if row.when else ""
+
+
+def facts_of(row: Any) -> str:
+    return "".join(
         f"<span>{escaped(label)} <b>{escaped(text)}</b></span>"
         if label
         else f"<span><b>{escaped(text)}</b></span>"
         for label, text in row.meta
     )
-    why = f'<span class="why">{escaped(row.why)}</span>' if row.why else ""
-    badges = _badges(row.review_state, row.status, row.status_label, tuple(row.badges), get_language())
-    kind = escaped(row.kind)
-    return mark_safe(  # noqa: S308 -- see above
-        f'<li class="row k-{kind}" id="row-{node_id}" data-row>\n'
-        '<span class="dot" aria-hidden="true"></span>\n'
-        f'<a class="row-title" href="{url}" data-open>{escaped(row.title)}</a>\n{when}\n'
-        f'<p class="row-meta"><span>{escaped(row.kind_label)} <span class="id" title="{node_id}">{short_id}</span></span>'
-        f'{facts}{why}<span class="row-badges">{badges}</span></p>{_excerpt(row.excerpt)}\n</li>\n'
-    )
+
+
+def badges_of(row: Any, review_state: str) -> str:
+    badges = _badges(review_state, row.status, row.status_label, tuple(row.badges), get_language())
+    return f'<span class="row-badges">{badges}</span>'
 
 
 def _excerpt(pieces: Any) -> str:

@@ -9,7 +9,7 @@ from runs.models import CacheEntry
 from tests.agent_api.conftest import ApiClient
 from tests.conftest import make_token
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = [pytest.mark.mysql, pytest.mark.django_db]
 
 
 def put(client, path, body, **headers):

@@ -8,7 +8,7 @@ from records.reads import flush_reads
 from records.verbs import review
 from work_sessions.actions import start_session
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.mysql, pytest.mark.django_db(transaction=True)]
 
 TASK = {"task": "Cache the totals of orders in Redis", "kinds": ["decision", "pitfall", "pattern", "session"]}
 

@@ -1,5 +1,6 @@
 """Around every call: who may come in, how errors look, what no cookie opens."""
 
+import uuid
 from datetime import timedelta
 
 import pytest
@@ -8,10 +9,12 @@ from django.test import Client
 from django.utils import timezone
 
 from projects.models import AgentToken
+from records.models import Revision
 from tests.agent_api.conftest import ApiClient
 from tests.conftest import make_token
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = [pytest.mark.mysql, pytest.mark.django_db]
+HEX = "9f2b6f0e54b14e0c8d0e1c1f0a1b2c3d"
 
 
 def assert_problem(answer, status: int, kind: str = "") -> None:
@@ -121,6 +124,15 @@ def test_a_session_or_run_of_odd_form_is_refused_by_name(api, name, value):
     answer = api.get("/me", **{name: value})
     assert_problem(answer, 400)
     assert name in answer.data["detail"]
+
+
+@pytest.mark.parametrize(
+    "said", [HEX, HEX.upper(), str(uuid.UUID(HEX)), f"run_{HEX}", f"run_{uuid.UUID(HEX)}"]
+)
+def test_a_run_is_itself_however_it_is_named(api, said):
+    made = api.post("/decisions", {"title": "T", "decision": "D"}, X_Run_Id=said)
+    assert made.data["source_run"] == f"run_{HEX}"
+    assert Revision.objects.get().run == f"run_{HEX}"
 
 
 def test_answers_are_not_cached(api, decision):

@@ -10,6 +10,8 @@ from datetime import timedelta
 import pytest
 from django.db import connection, connections, transaction
 from django.utils import timezone
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from decisions.models import Decision
 from patterns.models import Pattern
@@ -214,3 +216,37 @@ def test_a_twin_that_waits_in_vain_is_told_so(shared, project):
     assert answer.data["type"].endswith("idempotent-request-running")
     assert answer["Retry-After"]
     assert not Decision.objects.exists()
+
+
+GOOD, OTHER, BAD = BODY, {"title": "Another", "decision": "D"}, {"title": "T"}
+SENT = st.tuples(st.sampled_from("ab"), st.sampled_from([GOOD, OTHER, BAD]))
+
+
+@settings(
+    max_examples=12,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(batches=st.lists(st.lists(SENT, min_size=1, max_size=4), min_size=1, max_size=4))
+def test_in_any_order_and_at_once_a_key_is_applied_once(shared, project, batches):
+    """Batches one after the other, the writes of a batch all together."""
+    text = make_token(project)[1]
+    shared.begin()
+    first: dict[str, tuple[dict[str, str], bytes]] = {}
+    (before,) = shared.at_once(Decision.objects.count)
+
+    def send(key, body):
+        return lambda: ApiClient(text).post("/decisions", body, Idempotency_Key=key)
+
+    for batch in batches:
+        answers = shared.at_once(*[send(key, body) for key, body in batch])
+        for (key, body), answer in zip(batch, answers, strict=True):
+            if answer.status_code == 201:
+                assert first.setdefault(key, (body, answer.content)) == (body, answer.content)
+            else:
+                assert answer.status_code == 422, answer.content
+        for (key, body), answer in zip(batch, answers, strict=True):
+            if answer.status_code == 422:
+                assert body is BAD or first[key][0] != body
+    (after,) = shared.at_once(Decision.objects.count)
+    assert after - before == len(first)

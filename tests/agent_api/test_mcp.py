@@ -22,7 +22,7 @@ from records.actor import Channel
 from records.models import Read, Revision
 from tests.conftest import make_token
 
-pytestmark = pytest.mark.database
+pytestmark = pytest.mark.mysql
 STATELESS = "2026-07-28"
 READING = {"get_context", "search_memory", "find_similar", "get_record", "check_pitfalls"}
 
@@ -357,6 +357,16 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=12), inner, max_size=4),
     max_leaves=8,
 )
+
+
+@pytest.mark.parametrize("name", ["session_id", "run_id"])
+@pytest.mark.parametrize(
+    ("said", "refused"), [(None, False), ("", False), ([], True), ({}, True), (0, True), (False, True)]
+)
+def test_the_session_and_the_run_of_a_call_are_texts(door, name, said, refused):
+    result = door.call("get_context", task="cache", **{name: said})
+    assert result["isError"] is refused
+    assert (name in result["structuredContent"].get("errors", {})) is refused
 
 
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

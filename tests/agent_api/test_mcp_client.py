@@ -24,7 +24,7 @@ from recall.vectors import configured_encoder
 from records.actor import Actor
 from tests.conftest import make_token
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.mysql, pytest.mark.django_db(transaction=True)]
 MODES = ["auto", "legacy", "2026-07-28"]
 
 

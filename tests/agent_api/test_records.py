@@ -11,7 +11,7 @@ from records.models import ProjectionMark, Revision
 from tests.agent_api.conftest import ApiClient
 from tests.conftest import make_token
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = [pytest.mark.mysql, pytest.mark.django_db]
 
 DECISION = {
     "title": "Keep totals in Redis",

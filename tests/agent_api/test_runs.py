@@ -13,7 +13,7 @@ from tests.agent_api.conftest import ApiClient
 from tests.agent_api.test_idempotency import SharedDatabase, shared  # noqa: F401  (a fixture)
 from tests.conftest import make_token
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = [pytest.mark.mysql, pytest.mark.django_db]
 
 ID = "9F2B6F0E-54b1-4e0c-8d0e-1c1f0a1b2c3d"
 HEX = ID.replace("-", "").lower()
@@ -33,6 +33,17 @@ WHOLE = {
     "tags": ["mysql"],
     "summary": "Replica lag after a bulk delete; throttled the purge job.",
 }
+
+
+def test_runs_are_listed_by_several_values_of_their_payload(api):
+    both, _one = (
+        api.post("/runs", {"trigger_payload": payload}).data["node_id"]
+        for payload in ({"host": "db-2", "zone": "eu"}, {"host": "db-2", "zone": "us"})
+    )
+    for asked in ("payload=host=db-2&payload=zone=eu", "q=payload:host=db-2&payload=zone=eu"):
+        answer = api.get(f"/runs?{asked}")
+        assert [run["node_id"] for run in answer.data["results"]] == [both], answer.data
+    assert api.get("/runs?agent=a&agent=b").status_code == 400
 
 
 def test_a_run_begins_is_added_to_and_ends(api):

@@ -11,7 +11,7 @@ from tests.agent_api.test_idempotency import SharedDatabase, shared  # noqa: F40
 from tests.conftest import make_token
 from work_sessions.models import WorkSession
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = [pytest.mark.mysql, pytest.mark.django_db]
 
 
 def test_a_session_is_started_told_more_and_left_alone(api):

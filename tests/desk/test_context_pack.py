@@ -27,7 +27,7 @@ from runs.actions import record_run, remember
 from work_sessions.actions import start_session
 
 # MySQL's full-text index holds what is committed.
-pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.mysql, pytest.mark.django_db(transaction=True)]
 
 TASK = "Cache product prices with Redis in the order service"
 

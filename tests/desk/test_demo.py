@@ -7,21 +7,23 @@ from django.core.management import CommandError, call_command
 from django.test import TestCase
 from django.utils import timezone
 
+from curation.inbox.records import doubted, stale_days, untouched
 from decisions.models import Decision, Outcome
 from desk.demo.seed import seed_demo
 from desk.queries import open_contradictions
 from patterns.models import Evidence, Pattern
 from pitfalls.models import Encounter, Pitfall
-from projects.actions import Manager
+from projects.manager import Manager
 from projects.models import AgentToken, Project, User
+from records import attention
 from records.images import seen_digest_of
 from records.kinds import all_kinds
-from records.models import Link, ProjectionMark, ReviewState, Revision
+from records.models import Attention, Link, ProjectionMark, ReviewState, Revision
 from records.sweep import sweep
 from runs.models import Memory, PayloadValue, Run
 from work_sessions.models import WorkSession
 
-pytestmark = pytest.mark.database
+pytestmark = pytest.mark.mysql
 
 
 def records() -> list:
@@ -41,10 +43,10 @@ class TestDemo(TestCase):
             for model in (Decision, Outcome, Pattern, Pitfall, WorkSession, Run, Memory)
         }
         assert made == {
-            Decision: 20,
+            Decision: 22,
             Outcome: 9,
             Pattern: 13,
-            Pitfall: 11,
+            Pitfall: 12,
             WorkSession: 6,
             Run: 10,
             Memory: 9,
@@ -57,10 +59,19 @@ class TestDemo(TestCase):
             "jonas",
         }
 
-    def test_five_wait_for_a_person(self):
-        waiting = [record for record in records() if record.review_state == ReviewState.UNREVIEWED]
-        assert sorted(record.prefix for record in waiting) == ["dec", "dec", "pat", "pit", "run"]
+    def test_eight_wait_for_a_person_one_of_them_quarantined(self):
+        asking = (ReviewState.UNREVIEWED, ReviewState.QUARANTINED)
+        waiting = [record for record in records() if record.review_state in asking]
+        assert sorted(record.prefix for record in waiting) == ["dec"] * 4 + ["pat"] + ["pit"] * 2 + ["run"]
         assert all(record.source_kind == "agent" for record in waiting)
+        assert [record.review_state for record in waiting].count(ReviewState.QUARANTINED) == 1
+        rows = Attention.objects.filter(project_id=self.demo.pk)
+        assert rows.filter(standing="waiting").count() == len(waiting)
+
+    def test_some_are_stale_and_one_is_doubted(self):
+        assert 3 <= untouched(self.demo, stale_days(self.demo)).count() <= 20
+        assert doubted(self.demo).count() >= 1
+        assert attention.faults(self.demo.pk) == {"standing": 0, "missing": 0, "gone": 0}
 
     def test_one_unreviewed_decision_contradicts_a_reviewed_one(self):
         (found,) = open_contradictions(self.demo)

@@ -19,7 +19,7 @@ from records.kinds import all_kinds, graph_kinds
 from records.models import Link, ProjectionMark, Read, RecordTag, Revision
 from records.sweep import sweep
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = [pytest.mark.django_db, pytest.mark.mysql]
 ACTOR = Actor.command("test")
 
 

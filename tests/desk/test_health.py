@@ -22,7 +22,7 @@ from records.models import Link, ProjectionMark, Revision
 from records.projection import project_again, retry_dead
 from tests.conftest import make_token, person
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = [pytest.mark.mysql, pytest.mark.django_db]
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 

@@ -130,13 +130,15 @@ def test_the_overview_and_its_frame_cost_the_same_with_more_rows(as_curator, age
         cache.clear()
 
     fill(2)
+    page(as_curator)  # the first look of somebody makes a row
+    cache.clear()
     with CaptureQueriesContext(connection) as few:
         page(as_curator)
     fill(9)
     with CaptureQueriesContext(connection) as many:
         page(as_curator)
     assert len(many) == len(few)
-    assert len(few) < 45
+    assert len(few) <= 41
 
 
 def test_the_rail_marks_where_one_is_and_what_waits(as_curator, agent, project):

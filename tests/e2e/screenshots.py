@@ -16,6 +16,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -47,6 +48,14 @@ def addresses(page: Page) -> dict[str, str]:
     found = {"overview": project}
     for name in ("decisions", "patterns", "pitfalls", "sessions", "runs", "outcomes"):
         found[name] = f"{project}{name}/"
+    found["inbox"] = f"{project}inbox/"
+    for queue in ("stale", "conflicts", "duplicates"):
+        found[f"inbox-{queue}"] = f"{project}inbox/?queue={queue}"
+    alert = quote("The order totals are stale and the Redis cache is cold after a restart of db-2")
+    found["incident-ask"] = f"{project}incident/"
+    found["incident"] = f"{project}incident/?text={alert}"
+    found["answers"] = f"{project}answers/"
+    found["timeline"] = f"{project}timeline/"
     found["decision"] = project + _first(page, project, "[aria-labelledby=contradictions-title] a")
     found["decision-new"] = f"{project}decisions/new/"
     found["decision-edit"] = found["decision"] + "edit/"
@@ -56,6 +65,7 @@ def addresses(page: Page) -> dict[str, str]:
         "outcome": "outcomes", "pattern": "patterns", "pitfall": "pitfalls", "session": "sessions", "run": "runs",
     }.items():  # fmt: skip
         found[name] = project + _first(page, found[one], "a.row-title")
+    found["runs-filtered"] = f"{found['runs']}?status=failed&payload=host=db-2"
     found["failed-run"] = project + _first(page, f"{found['runs']}?status=failed", "a.row-title")
     node = page.goto(found["decision"]) and page.locator(".page-header .id").first.inner_text()
     found["decisions-filtered"] = f"{found['decisions']}?review=unreviewed&sort=oldest"
@@ -68,12 +78,37 @@ def addresses(page: Page) -> dict[str, str]:
     found["recall-ask"] = f"{project}recall/"
     found["recall-wrong"] = f"{project}recall/?{asked}&k=0&colour=red"
     found["history"] = f"{project}records/{node}/history/"
+    found["belief"] = f"{project}r/{node}/belief/"
+    found["as-of"] = f"{project}r/{node}/as-of/?at=last+month"
+    found["changes"] = f"{project}history/"
+    found["changes-filtered"] = f"{project}history/?verb=approve&when=last+60+days"
+    found["changes-wrong-filter"] = f"{project}history/?when=someday"
+    found["session-end"] = f"{found['session']}end/"
+    page.goto(found["session"])
+    named = quote(page.locator("h1").inner_text())
+    found["written"] = f"{project}written/?session={named}"
+    found["radius"] = f"{project}radius/?session={named}"
+    found["radius-ask"] = f"{project}radius/"
     found["review"] = f"{project}records/{node}/review/?state=rejected"
     found["link"] = f"{project}records/{node}/link/"
+    found["merge-into"] = f"{project}merge/?into={node}"
+    page.goto(found["decisions"])
+    others = [other for other in page.locator(".row .id").all_inner_texts() if other != node][:2]
+    found["compare"] = f"{project}compare/?a={node}&b={others[0]}"
+    found["merge"] = found["merge-into"] + "".join(f"&from={other}" for other in others)
+    found["erase"] = f"{project}records/{node}/erase/"
+    page.goto(found["patterns"])
+    spare = page.locator(".row .id").last.inner_text()
+    found["erase-spare"] = f"{project}records/{spare}/erase/"
     found["graph"] = f"{project}graph/?node={_best_connected(page, found['decisions'])}&depth=3&score=0.50"
     found["graph-table"] = f"{project}graph/?node={node}&view=table"
     found["connect"] = f"{project}connect/"
     found["project"] = f"{project}project/"
+    found["saved-new"] = f"{project}saved/new/?page=decisions:list&query=tag%3Dredis"
+    found["saved"] = f"{project}saved/"
+    _save_a_filter(page, found["saved-new"])
+    found["accounts"] = "/accounts/"
+    found["account"] = "/account/"
     found["health"] = "/health/"
     found["api"] = "/api/"
     found["projects"] = "/"
@@ -81,6 +116,14 @@ def addresses(page: Page) -> dict[str, str]:
     found["password"] = "/password/"
     found["not-here"] = "/p/nowhere/"
     return found
+
+
+def _save_a_filter(page: Page, address: str) -> None:
+    """So that the rail, the lists and the page of them have one to show."""
+    page.goto(address)
+    page.locator("[name=name]").fill("About Redis")
+    page.locator("main button.primary").click()
+    page.wait_for_load_state()
 
 
 def _best_connected(page: Page, decisions: str) -> str:
@@ -136,6 +179,15 @@ def invalid_form(page: Page) -> None:
     page.locator("[aria-invalid=true]").first.wait_for()
 
 
+def erase_for_good(page: Page) -> None:
+    """The tombstone; it is there already when the picture is taken in the next look."""
+    if page.locator("#id_confirm").count():
+        page.locator("#id_reason").fill("It held a customer's telephone number.")
+        page.locator("#id_confirm").fill(page.locator(".page-header .id").first.inner_text())
+        page.locator("form#record-form button.primary").click()
+    page.get_by_role("heading", name="Erased for good").wait_for()
+
+
 # name of the picture -> (name of the page, what to do on it first)
 ACTS: dict[str, tuple[str, Callable[[Page], None]]] = {
     "decision-status": ("decision", dialog("status-dialog")),
@@ -144,6 +196,7 @@ ACTS: dict[str, tuple[str, Callable[[Page], None]]] = {
     "filters": ("decisions", open_filters),
     "invalid": ("decision-new", invalid_form),
     "conflict": ("decision-edit", stale_save),
+    "erased": ("erase-spare", erase_for_good),
 }
 
 
@@ -245,7 +298,7 @@ def empty_project(page: Page) -> dict[str, str]:
 
 def take_for_readme(browser: Browser, desk: RealDesk, state: Any, found: dict[str, str]) -> None:
     PICTURES.mkdir(parents=True, exist_ok=True)
-    for name, look in (("overview", "light"), ("decision", "light"), ("graph", "dark")):
+    for name, look in (("inbox", "light"), ("decision", "light"), ("graph", "dark")):
         context = browser.new_context(base_url=desk.url, storage_state=state, **LOOKS[look])
         page = context.new_page()
         page.goto(found[name])

@@ -158,7 +158,7 @@ def test_it_is_archived_and_restored(page, written):
     page.locator("[data-dialog=archive-dialog]").click()
     page.locator("#archive-dialog button.primary").click()
     expect(page.locator(".page-header .badges")).to_contain_text("archived")
-    page.get_by_role("button", name="Restore").click()
+    page.get_by_role("button", name="Restore", exact=True).click()
     expect(page.locator(".toast")).to_contain_text("restored")
     expect(page.locator(".page-header .badges")).not_to_contain_text("archived")
     assert focused(page) == "H1"  # where the eye goes after the swap

@@ -40,6 +40,10 @@ NOT_PAGES = {
     "login_link",
     "search_complete",
     "connect:seen",
+    "desk:fresh",
+    "inbox:pane",
+    "runs:running",
+    "feed",
     "mcp",
     "",
 }
@@ -50,7 +54,7 @@ class Look:
     """Looks at what a browser page shows; collects what is wrong by the name of the page."""
 
     def __init__(self, page):
-        self.page, self.wrong, self.seen = page, {}, []
+        self.page, self.wrong, self.seen, self.with_axe = page, {}, [], True
         self.documents = []
         page.on("response", self._note)
 
@@ -95,6 +99,8 @@ class Look:
             self.say(name, f"inline {found[0]!r}")
 
     def _accessible(self, name, theme):
+        if not self.with_axe:
+            return
         if not self.page.evaluate("() => 'axe' in window"):
             self.page.evaluate(AXE)
         found = self.page.evaluate("() => axe.run(document, {resultTypes: ['violations']})")
@@ -126,7 +132,11 @@ def look(visit, admin_user, world):
     return Look(visit("/signed-out/", admin_user, viewport=WIDE, color_scheme="light"))
 
 
-def test_every_page_of_a_project(look, world, visit):
+@pytest.mark.parametrize(
+    "axe", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["fits", "accessible"]
+)
+def test_every_page_of_a_project(look, world, visit, axe):
+    look.with_axe = axe
     routes = [
         route for route in page_routes()
         if route.name not in NOT_PAGES and "GET" in _methods(route.name)

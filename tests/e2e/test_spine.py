@@ -65,7 +65,9 @@ def test_what_an_agent_writes_is_found_compared_and_approved(
     expect(page.locator("a.row-title").first).to_have_text(WRITTEN["title"])
     assert waiting(page) == 1
     page.goto("/p/shop/")
-    expect(page.locator("[aria-labelledby=waiting-title] a")).to_have_text(re.compile(r"1\s+decision"))
+    expect(page.locator("[aria-labelledby=waiting-title] a.k-decision")).to_have_text(
+        re.compile(r"1\s+decision")
+    )
 
     page.locator("[aria-labelledby=newest-title] a", has_text=WRITTEN["title"]).click()
     page.wait_for_url("**/decisions/*/")

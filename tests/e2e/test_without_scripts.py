@@ -83,7 +83,7 @@ def test_a_memory_is_approved_rejected_with_a_reason_and_archived(plain, curator
     page.get_by_role("link", name="Archive…").click()
     page.locator("main button.primary").click()
     expect(page.locator(".page-header .badges")).to_contain_text("archived")
-    page.get_by_role("button", name="Restore").click()
+    page.get_by_role("button", name="Restore", exact=True).click()
     assert Decision.objects.get(pk=written.pk).archived_at is None
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.utils import timezone
+
+from curation.models import BulkJob
 from decisions.actions import (
     change_status,
     contradict,
@@ -13,6 +16,7 @@ from decisions.actions import (
     supersede,
 )
 from decisions.models import Decision
+from desk.incident.actions import keep_alert
 from patterns.actions import adjust_confidence, create_pattern, record_evidence
 from patterns.models import Pattern
 from pitfalls.actions import create_pitfall, meet_again
@@ -21,6 +25,7 @@ from recall.models import Similarity
 from records import verbs
 from records.actor import Actor
 from records.links import link
+from records.models import Revision
 from runs.actions import record_run, remember
 from tests.conftest import make_token
 from work_sessions.actions import start_session
@@ -111,13 +116,22 @@ def filled(project: Project, curator: Actor, agent: Actor, member: User) -> dict
             "decisions": decision.pk, "decisions:outcome": outcome.pk, "decisions:outcome_edit": outcome.pk,
             "patterns": pattern.pk, "pitfalls": pitfall.pk, "work_sessions": session.pk, "runs": run.pk,
             "runs:memory": memory.pk,
+            "history": Revision.objects.filter(node_id=decision.node_id, version__gt=1).latest("pk").pk,
         },
         "values": {
-            "node_id": decision.node_id, "link_id": made.pk, "token_id": token.pk,
+            "node_id": decision.node_id, "other_id": other.node_id,
+            "job_id": BulkJob.objects.create(
+                project=project, user=member, act="a" * 32, verb="approve", wanted=[[other.node_id, 1]], done=1,
+                refused=[[other.node_id, "Somebody else saved it first."]], finished_at=timezone.now(),
+            ).pk, "link_id": made.pk, "token_id": token.pk,
             "member_id": Membership.objects.get(user=member, project=project).pk,
+            "key": keep_alert(project=project, text=f"p95 {LONG_WORD} {HOSTILE}", agent="", user=member).key,
         },
         "fields": {
             "work_sessions:by_session_id": {"id": "ses-8841"}, "graph:neighbourhood": {"node": decision.node_id},
+            "merging:page": {"into": decision.node_id, "from": other.node_id},
+            "radius:page": {"session": "ses-8841"}, "written:page": {"session": "ses-8841"},
+            "history:as_of": {"at": "today"}, "saved:save": {"page": "decisions:list", "query": "tag=redis"},
             "recall:page": {"text": "Cache the totals of orders in Redis"},
         },
         "hidden": hidden, "archived": old,

@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -74,6 +75,12 @@ class Server:
     def kill(self):
         os.kill(self.pid, signal.SIGKILL)
         until(lambda: not self.is_running(), f"{self.service} is dead")
+        # Its first thread is a zombie before the last has closed the port, which a new server would find taken.
+        until(lambda: not self._listens(), f"{self.service} has left its port")
+
+    def _listens(self):
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
 
     def pause(self):
         """Its sockets stay open and silent, as when a host hangs."""

@@ -46,3 +46,4 @@ def test_the_worker_lived_through_all_of_it(desk):
     assert desk.worker.end() == 0
     assert desk.leased() == 0
     assert "nothing is left half done" in desk.worker.said
+    desk.worker = desk.start_worker()  # for the drills of other files

@@ -63,6 +63,7 @@ def clean_graph(graph_schema, db, monkeypatch, settings, graph_address):
     from graph import connection, cypher_writes
 
     settings.GRAPH_URL = graph_address
+    monkeypatch.setattr(connection, "READ_SECONDS", 20.0)  # a loaded machine plans statements for longer
     connection.forget_connection()
 
     def empty():

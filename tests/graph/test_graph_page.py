@@ -14,7 +14,7 @@ from recall.models import Similarity
 from records.links import link
 from records.verbs import review
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = [pytest.mark.mysql, pytest.mark.django_db]
 
 
 @pytest.fixture

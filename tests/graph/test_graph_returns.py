@@ -54,7 +54,7 @@ def test_after_the_pause_whoever_looks_has_it_asked_and_does_not_wait(away, monk
     away._retry_at = 0.0
     began = time.monotonic()
     look()
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 3  # of the 5 that a wait would take
     look()
     answer.set()
     until_probed()

@@ -19,6 +19,7 @@ from records.models import ProjectionMark
 
 pytestmark = [pytest.mark.graph, pytest.mark.django_db, pytest.mark.usefixtures("clean_graph")]
 ENOUGH = 2.5
+READ_SECONDS = connection.READ_SECONDS  # the product's own: `clean_graph` is more patient
 
 
 @pytest.fixture
@@ -45,12 +46,6 @@ def unused_port():
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     return f"bolt://127.0.0.1:{port}"
-
-
-@pytest.fixture
-def patient(monkeypatch):
-    """For what is not about time: a loaded machine plans a statement for longer than a page waits."""
-    monkeypatch.setattr(connection, "READ_SECONDS", 20.0)
 
 
 def point_to(settings, url):
@@ -98,14 +93,12 @@ def test_pages_answer_in_time_from_the_database_with_a_banner(
     Worker().work_once()
     client.force_login(viewer_user)
     address = f"/p/{project.slug}/graph/?node={first.node_id}"
-    kept = connection.READ_SECONDS
-    monkeypatch.setattr(connection, "READ_SECONDS", 20.0)  # a loaded machine plans statements for longer
     page = client.get(address)
     assert page.status_code == 200
     assert "answers instead" not in page.content.decode()
     data = client.get(f"/p/{project.slug}/graph/data", {"node": first.node_id}).json()
     assert data["answered_by"] == "neo4j"
-    monkeypatch.setattr(connection, "READ_SECONDS", kept)
+    monkeypatch.setattr(connection, "READ_SECONDS", READ_SECONDS)
     point_to(settings, request.getfixturevalue(away))
     for _ in range(3):
         began = time.monotonic()
@@ -116,7 +109,7 @@ def test_pages_answer_in_time_from_the_database_with_a_banner(
     assert "Graph away since" in page.content.decode()
     began = time.monotonic()
     answer = client.get(f"/p/{project.slug}/graph/data", {"node": first.node_id}).json()
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < ENOUGH
     assert answer["answered_by"] == "relational"
     assert {one["id"] for one in answer["nodes"]} == {one["id"] for one in data["nodes"]}
 
@@ -132,7 +125,7 @@ def test_a_silent_server_does_not_hold_the_worker(agent, project, settings, sile
 
 
 def test_while_the_graph_is_behind_the_database_answers_and_the_banner_counts(
-    agent, project, client, viewer_user, patient
+    agent, project, client, viewer_user
 ):
     first, second = some(agent, project)
     Worker().work_once()

@@ -18,9 +18,8 @@ TEXT = "Order totals are kept in a cache for a minute, and read from the ledger 
 
 
 @pytest.fixture
-def like(agent, project, monkeypatch):
+def like(agent, project):
     """Records of three kinds about one thing, shown in the graph; the first is asked about."""
-    monkeypatch.setattr(connection, "READ_SECONDS", 20.0)  # a loaded machine plans statements for longer
     made = [
         create_decision(actor=agent, project=project, title=f"Cache order totals {at}", decision=TEXT)
         for at in range(4)

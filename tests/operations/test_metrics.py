@@ -24,7 +24,7 @@ from records.models import ProjectionMark
 from records.reads import note_reads
 from tests.e2e.real_desk import _free_port
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = [pytest.mark.mysql, pytest.mark.django_db]
 TOP = Path(__file__).resolve().parents[2]
 
 

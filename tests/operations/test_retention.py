@@ -7,8 +7,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from curation.models import BulkJob
 from graph.sweeper import PURGE, Sweeper
-from projects.models import Project
+from projects.models import Project, ProjectPolicy
 from records import retention
 from records.leases import Lease
 from records.links import link
@@ -39,9 +40,25 @@ def run_of(agent, project, days, **fields):
 
 def test_by_default_runs_are_kept_for_ever(settings, agent, project):
     run_of(agent, project, days=9000)
-    assert policies() == {"idempotency keys": 7, "reads": 400, "runs": 0, "cache": 7}
+    assert policies() == {
+        "idempotency keys": 7,
+        "reads": 400,
+        "runs": 0,
+        "cache": 7,
+        "alerts": 30,
+        "bulk jobs": 30,
+    }
     assert purge(seconds=5) == ({}, True)
     assert Run.objects.count() == 1
+
+
+def test_reports_of_acts_on_many_go(project, admin_user):
+    for days in (29, 31, 300):
+        BulkJob.objects.create(
+            project=project, user=admin_user, act=f"{days:032x}", verb="approve", started_at=ago(days)
+        )
+    assert purge(seconds=5) == ({"bulk jobs": 2}, True)
+    assert BulkJob.objects.get().act == f"{29:032x}"
 
 
 def test_reads_and_cache_entries_past_their_time_go(project, settings):
@@ -127,3 +144,15 @@ def test_the_worker_purges_hourly_and_goes_on_where_it_had_to_stop(monkeypatch, 
         until=timezone.now() + timedelta(60),
     )
     assert not Sweeper("three").purge_if_due()  # another is at it
+
+
+def test_a_projects_own_policy_keeps_reads_for_less_long(settings, project):
+    settings.KEEP_READS_DAYS = 0
+    ProjectPolicy.objects.create(project=project, keep_reads_days=10)
+    for days in (9, 11, 300):
+        Read.objects.create(
+            node_id="dec_1", project_id=project.pk, agent_name="a", door="api", read_at=ago(days)
+        )
+    read("dec_2", 300)
+    assert purge(seconds=5) == ({"reads of projects": 2}, True)
+    assert Read.objects.count() == 2

@@ -8,6 +8,7 @@ from django.urls import reverse
 from patterns.actions import adjust_confidence, create_pattern, edit_pattern, record_evidence
 from patterns.models import Evidence, Pattern
 from projects.models import Project
+from records.actor import Actor
 from records.models import ProjectionMark, Revision
 
 pytestmark = pytest.mark.django_db
@@ -106,6 +107,27 @@ def test_the_same_confidence_again_is_a_no_op(as_curator, pattern):
     assert (Pattern.objects.get().version, Revision.objects.count(), Evidence.objects.count()) == (1, 1, 1)
 
 
+def test_what_the_form_shows_rounded_and_is_left_so_is_not_changed(as_curator, pattern, curator, agent):
+    adjust_confidence(actor=curator, pattern=pattern, confidence=0.5, weight=8 / 3, reason="measured")
+    record_evidence(actor=agent, pattern=pattern, worked=True)
+    exact = Pattern.objects.get().confidence_score
+    page = as_curator.get(url("detail", pattern.pk)).content.decode()
+    shown = dict(re.findall(r'name="(confidence|weight)"[^>]*? value="([^"]*)"', page))
+    assert shown == {"confidence": "0.64", "weight": "2.67"}
+    as_curator.post(url("confidence", pattern.pk), {**shown, "reason": "as it is", "version": "2"})
+    kept = Pattern.objects.get()
+    assert (kept.version, kept.prior_confidence, kept.prior_weight) == (3, exact, 8 / 3)
+
+
+def test_an_agents_word_for_its_run_is_a_link_only_where_it_can_be_one(as_curator, pattern, agent):
+    for run in ("9F2B6F0E-54B1-4E0C-8D0E-1C1F0A1B2C3D", "nightly"):
+        actor = Actor.agent(agent.token, run=run)
+        record_evidence(actor=actor, pattern=pattern, worked=True)
+    page = as_curator.get(url("detail", pattern.pk)).content.decode()
+    assert 'href="/r/run_9f2b6f0e54b14e0c8d0e1c1f0a1b2c3d/"' in page
+    assert ">nightly</span>" in page
+
+
 def test_a_stale_confidence_shows_both_numbers_and_keeps_the_reason(as_curator, pattern, curator):
     adjust_confidence(actor=curator, pattern=pattern, confidence=0.7, reason="mine")
     answer = as_curator.post(
@@ -186,4 +208,4 @@ def test_the_history_of_a_much_used_pattern_stays_small(as_curator, pattern, age
         record_evidence(actor=agent, pattern=pattern, worked=bool(number % 3))
     page = as_curator.get(url("detail", pattern.pk)).content.decode()
     assert page.count("<tr>") <= 60
-    assert len(re.search(r'<polyline points="([^"]+)"', page)[1].split()) == 61
+    assert len(re.search(r'<polyline points="([^"]+)"', page)[1].split()) == 50

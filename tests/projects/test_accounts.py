@@ -9,7 +9,7 @@ from django.urls import reverse
 from projects.login_links import claim_link, login_link_for, user_of_link
 from projects.models import AccessEvent, Membership, User
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = [pytest.mark.mysql, pytest.mark.django_db]
 PASSWORD = "correct horse battery"
 
 

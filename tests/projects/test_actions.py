@@ -3,9 +3,9 @@
 import pytest
 from django.core.exceptions import PermissionDenied, ValidationError
 
-from projects import actions
+from projects import actions, naming
 from projects.access import access_of_user
-from projects.actions import Manager
+from projects.manager import Manager
 from projects.models import AccessEvent, AgentToken, Membership, Project
 from projects.tokens import find_token
 from tests.conftest import make_token, make_user
@@ -59,8 +59,8 @@ def test_an_admin_of_a_project_makes_no_other(admin):
 
 
 def test_renaming_keeps_the_slug_and_says_what_it_was(project, admin):
-    actions.rename_project(by=admin, project=project, name="The Shop")
-    actions.rename_project(by=admin, project=project, name="The Shop")
+    naming.rename_project(by=admin, project=project, name="The Shop")
+    naming.rename_project(by=admin, project=project, name="The Shop")
     event = AccessEvent.objects.get()
     assert (Project.objects.get().slug, event.detail) == ("shop", {"before": "Shop", "after": "The Shop"})
 
@@ -106,7 +106,7 @@ def test_nobody_but_an_admin_manages_access(request, project, who, viewer_user):
     token, _text = make_token(project)
     member = Membership.objects.get(user=viewer_user)
     acts = [
-        lambda: actions.rename_project(by=by, project=project, name="Mine"),
+        lambda: naming.rename_project(by=by, project=project, name="Mine"),
         lambda: actions.add_member(by=by, project=project, user=by.user, role="admin"),
         lambda: actions.change_role(by=by, member=member, role="admin"),
         lambda: actions.remove_member(by=by, member=member),

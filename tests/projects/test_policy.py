@@ -4,8 +4,9 @@ import pytest
 from django.core.exceptions import PermissionDenied, ValidationError
 
 from projects.access import access_of_user
-from projects.actions import Manager, change_policy
+from projects.manager import Manager
 from projects.models import AccessEvent, ProjectPolicy
+from projects.policies import change_policy
 from projects.queries import policy_of, recalling_reviewed_only
 
 pytestmark = [pytest.mark.database, pytest.mark.django_db]
@@ -14,7 +15,10 @@ FIELDS = {
     "quarantine_findings": "on",
     "auto_approve_trust": "",
     "stale_after_days": "180",
-    "duplicate_cosine": "0.92",
+    "duplicate_cosine": "0.85",
+    "prior_weight": "4",
+    "confidence_half_life_days": "",
+    "keep_reads_days": "",
     "reason": "We trust it by now.",
 }
 

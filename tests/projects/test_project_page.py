@@ -10,7 +10,7 @@ from projects.models import AccessEvent, AgentToken, Membership, User
 from projects.tokens import find_token
 from tests.conftest import make_token, make_user
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = [pytest.mark.mysql, pytest.mark.django_db]
 PAGE = "/p/shop/project/"
 
 

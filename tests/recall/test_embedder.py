@@ -14,7 +14,7 @@ from recall.vectors import configured_encoder
 from records.guard import writing
 from runs.models import Memory, Run
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = [pytest.mark.mysql, pytest.mark.django_db]
 LONG = "\n\n".join(
     f"## Part {n}\n\n" + f"Sentence {n} about caching order totals in Redis. " * 30 for n in range(4)
 )

@@ -9,7 +9,7 @@ from decisions.actions import create_decision
 from patterns.actions import create_pattern
 from pitfalls.actions import create_pitfall
 from projects.models import Project
-from recall import similar
+from recall import similar, vectors
 from recall.models import Embedding, Similarity
 from recall.queries import similar_to, similar_to_text
 from recall.similar import KEPT, rebuild_similarities, update_similarities
@@ -167,7 +167,8 @@ def test_two_workers_do_not_write_the_same_lists_at_once(project, monkeypatch):
     assert not Similarity.objects.exists()
 
 
-def test_vectors_in_memory_follow_what_others_write(project, other_project):
+def test_vectors_in_memory_follow_what_others_write(project, other_project, monkeypatch):
+    monkeypatch.setattr(vectors, "COUNTED_EVERY", 0)
     space = Space(project)
     space.put(*ids(1, 6))
     assert len(record_vectors([project.pk]).rows_of(project.pk)[0]) == 5
@@ -183,6 +184,58 @@ def test_vectors_in_memory_follow_what_others_write(project, other_project):
     assert "dec_2" in record_vectors([project.pk]).rows_of(project.pk)[0]
     Embedding.objects.all().delete()
     assert not record_vectors([project.pk]).rows_of(project.pk)[0]
+
+
+def test_settled_vectors_are_not_counted_again_until_there_are_new_ones(
+    project, other_project, monkeypatch, django_assert_num_queries
+):
+    now = [1_000.0]
+    monkeypatch.setattr(vectors.time, "monotonic", lambda: now[0])
+    space = Space(project)
+    space.put(*ids(1, 6))
+
+    def held():
+        return set(record_vectors([project.pk]).rows_of(project.pk)[0])
+
+    assert len(held()) == 5
+    late = Embedding.objects.get(node_id="dec_2")
+    late.delete()
+    with django_assert_num_queries(1) as looked:
+        assert len(held()) == 5
+    assert "COUNT" not in looked[0]["sql"]
+    now[0] += vectors.COUNTED_EVERY
+    assert len(held()) == 4
+    now[0] += vectors.UNSETTLED - 1
+    late.save(force_insert=True)  # a transaction that ended late
+    assert len(held()) == 5
+    space.put("dec_6")  # the newest are there at once
+    assert len(held()) == 6
+    Embedding.objects.filter(node_id="dec_6").delete()
+    now[0] += vectors.COUNTED_EVERY
+    assert len(held()) == 5
+    now[0] += vectors.UNSETTLED + 1
+    with django_assert_num_queries(1) as counted:
+        held()
+    assert "COUNT" in counted[0]["sql"]
+    now[0] += 1
+    with django_assert_num_queries(1) as looked:
+        held()
+    assert "COUNT" not in looked[0]["sql"]
+    Space(other_project).put("dec_90")  # is none of this project's: it is looked at once
+    with django_assert_num_queries(2):
+        held()
+    with django_assert_num_queries(1):
+        held()
+    space.put("dec_7")
+    assert held() == {*ids(1, 6), "dec_7"}
+    now[0] += 2 * vectors.UNSETTLED
+    held()
+    Embedding.objects.filter(node_id="dec_7").delete()
+    assert "dec_7" in held()
+    assert "dec_7" not in record_vectors([project.pk], counted=True).rows_of(project.pk)[0]
+    now[0] += vectors.SETTLED_COUNTED_EVERY
+    Embedding.objects.filter(node_id="dec_5").delete()
+    assert held() == set(ids(1, 5))
 
 
 TEXTS = {

@@ -256,6 +256,18 @@ def test_the_sweep_runs_once_for_all_workers_and_is_told_of(project, settings):
     assert Sweeper("two").sweep_if_due()
 
 
+def test_a_chore_that_fails_holds_no_other_up(transactional_db, monkeypatch, caplog):
+    done = []
+    chores = {"bad": lambda: 1 / 0, "good": lambda: done.append(1) or False}
+    monkeypatch.setattr("records.followers._chores", chores)
+    for _round in range(2):
+        sweeper = Sweeper("one")
+        sweeper._look_for_chores_at = 0
+        assert sweeper.chores_if_due() is False
+    assert done == [1, 1]
+    assert "bad failed" in caplog.text
+
+
 def test_a_heartbeat_says_what_the_worker_does(decision):
     worker = Worker()
     worker.work_once()

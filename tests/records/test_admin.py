@@ -17,7 +17,7 @@ from runs.models import Run
 from tests.records.samples import make
 from work_sessions.models import WorkSession
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = [pytest.mark.mysql, pytest.mark.django_db]
 EDITED = {
     "decision": {
         "title": "Edited", "decision": "D", "rationale": "", "alternatives_considered": "", "status": "pending",

@@ -13,12 +13,16 @@ from decisions.actions import create_decision, supersede
 from decisions.models import Decision
 from patterns.actions import create_pattern, record_evidence
 from patterns.models import Evidence, Pattern
+from pitfalls.actions import create_pitfall, meet_again
+from pitfalls.models import Pitfall
 from projects.models import Project
 from records.actor import Actor
 from records.errors import Conflict, VerbError
 from records.links import link, unlink
+from records.merging import merge
 from records.models import Link, ProjectionMark, Revision
 from records.sweep import sweep
+from records.undo import undo
 from records.verbs import review, update
 
 pytestmark = [
@@ -104,6 +108,67 @@ def test_no_vote_of_a_storm_is_lost(shop):
     assert (pattern.worked_count, pattern.usage_count) == (16, 16)
     assert Evidence.objects.filter(cause="worked").count() == 16
     assert Revision.objects.filter(verb="worked").count() == 16
+    assert pattern.version == 1
+
+
+def test_votes_and_encounters_of_a_storm_count_and_bump_no_version(shop):
+    pattern = create_pattern(actor=SOMEBODY, project=shop, category="c", name="n")
+    pitfall = create_pitfall(actor=SOMEBODY, project=shop, category="c", title="t")
+    votes = [
+        lambda w=worked: record_evidence(actor=SOMEBODY, pattern=pattern, worked=w)
+        for worked in (True, False)
+    ]
+    answers = at_once([*votes * 5, *[lambda: meet_again(actor=SOMEBODY, pitfall=pitfall)] * 6])
+    assert refusals(answers) == []
+    pattern, pitfall = Pattern.objects.get(), Pitfall.objects.get()
+    assert (pattern.worked_count, pattern.failed_count, pattern.usage_count, pattern.version) == (5, 5, 10, 1)
+    assert (pitfall.encountered_count, pitfall.version) == (7, 1)
+    assert pattern.confidence_score == pytest.approx(0.5)
+
+
+def test_votes_beside_a_merge_and_its_undo_are_all_counted_somewhere(shop):
+    one, two = (create_pattern(actor=SOMEBODY, project=shop, category="c", name=name) for name in "AB")
+    votes = [
+        lambda p=pattern: record_evidence(actor=SOMEBODY, pattern=p, worked=True) for pattern in (one, two)
+    ]
+    answers = at_once([lambda: merge(one, [two], actor=SOMEBODY), *votes * 7])
+    assert refusals(answers) == []
+    one.refresh_from_db()
+    assert (one.worked_count, one.usage_count) == (14, 14)
+    act = Revision.objects.filter(verb="merge").latest("id").act
+    answers = at_once([lambda: undo(act, actor=SOMEBODY), *votes * 7])
+    assert refusals(answers) == []
+    one.refresh_from_db()
+    two.refresh_from_db()
+    assert two.merged_into is None
+    assert one.worked_count + two.worked_count == 28
+    for pattern in (one, two):
+        assert Evidence.objects.filter(pattern=pattern, cause="worked").count() == pattern.worked_count
+
+
+def test_a_vote_taken_back_by_many_at_once_is_taken_back_once(shop):
+    pattern = create_pattern(actor=SOMEBODY, project=shop, category="c", name="n")
+    for worked in (True, True):
+        record_evidence(actor=SOMEBODY, pattern=pattern, worked=worked)
+    act = Revision.objects.filter(verb="worked").latest("id").act
+    answers = at_once([lambda: undo(act, actor=SOMEBODY)] * 8)
+    assert refusals(answers) == []
+    assert sorted(len(answer.updated) for answer in answers) == [0] * 7 + [1]
+    pattern.refresh_from_db()
+    assert (pattern.worked_count, pattern.usage_count, pattern.version) == (1, 1, 1)
+
+
+def test_of_two_opposite_merges_at_once_one_is_refused(shop):
+    for _round in range(3):
+        one, two = decisions(shop, 2)
+        answers = at_once(
+            [
+                lambda one=one, two=two: merge(one, [two], actor=SOMEBODY),
+                lambda one=one, two=two: merge(two, [one], actor=SOMEBODY),
+            ]
+        )
+        assert len(refusals(answers)) == 1
+        assert Decision.objects.filter(pk__in=[one.pk, two.pk], merged_into=None).count() == 1
 
 
 def test_a_sweep_beside_a_verb_writes_each_version_once(shop):

@@ -12,7 +12,7 @@ from records.kinds import kind_named
 from records.pages import exports
 from tests.records.samples import LISTS, list_url, make, write_as_sql
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = [pytest.mark.mysql, pytest.mark.django_db]
 
 
 def text_of(answer):

@@ -85,6 +85,7 @@ COVERED_APART = {
     ("decision", "outcome"), ("outcome", "decision"), ("pattern", "usage_min"), ("pattern", "usage_max"),
     ("pitfall", "met_min"), ("pitfall", "met_max"),
     ("run", "agent"),
+    *(("run", name) for name in ("payload", "tokens_min", "tokens_max", "took_min", "took_max")),  # tests/runs
 }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from records.sweep import sweep
 from records.verbs import review
 from tests.records.samples import KINDS, make, page_of, verb_url, write_as_sql
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = [pytest.mark.mysql, pytest.mark.django_db]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -29,7 +29,7 @@ def untouched(client, address: str) -> dict[str, Any]:
     for bound in form:
         value = bound.value()
         if value is not None:
-            value = value.strftime("%Y-%m-%dT%H:%M") if bound.name == "occurred_at" else str(value)
+            value = str(value)
             sent[bound.name] = re.sub(r"\r\n?|\n", "\r\n", value)
     return sent
 

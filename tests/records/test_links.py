@@ -158,6 +158,8 @@ def test_unlinking_is_in_both_histories(as_curator, pair, curator):
     for record in pair:
         event = Revision.objects.filter(node_id=record.node_id).first()
         assert (event.verb, event.reason) == ("unlink", "solved")
+        beside = event.detail.pop("beside")  # what is needed to give it back
+        assert (beside["note"], beside["source_name"]) == (made.note, made.source_name)
         assert event.detail == {"relation": "CONTRADICTS", "source": made.source, "target": made.target}
         assert ProjectionMark.objects.get(node_id=record.node_id).wanted_version == 3
     assert as_curator.post(verb_url("unlink", two, made.pk)).status_code == 404
@@ -192,7 +194,11 @@ def test_only_an_active_contradiction_is_a_warning(as_curator, pair, curator):
     archive([two], actor=curator)
     page = as_curator.get(page_of(one)).content.decode()
     assert "notice-warn" not in page
-    assert "Second" in page, "the link itself is still there"
+    assert "Second" not in page
+    assert "1 hidden" in page
+    behind = as_curator.get(page_of(one), {"links": "all"}).content.decode()
+    assert "Second" in behind, "the link itself is still there"
+    assert "notice-warn" not in behind
 
 
 def test_a_record_whose_linked_one_was_deleted_by_sql_is_shown(as_curator, agent, project):

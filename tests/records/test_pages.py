@@ -16,7 +16,7 @@ from records.models import ProjectionMark, Revision
 from records.verbs import review
 from tests.records.samples import KINDS, LISTS, list_url, make, page_of, verb_url
 
-pytestmark = [pytest.mark.database, pytest.mark.django_db]
+pytestmark = [pytest.mark.mysql, pytest.mark.django_db]
 
 SCRIPT = "<script>alert(1)</script>"
 HOSTILE = [

@@ -2,43 +2,27 @@
 
 from __future__ import annotations
 
-import csv
-import os
 from functools import lru_cache
-from pathlib import Path
 
 import pytest
 
+from tests.public_records import public_records, rows
 from transfer.adr.identity import fingerprint_of, match_renames
 from transfer.adr.parse import parse_file
 from transfer.adr.records import ParsedFile
 from transfer.adr.score import Score, read_folder, score_files
 
 
-def shared_data() -> Path:
-    named = os.environ.get("MEMORY_DESK_SHARED")
-    places = [Path(named)] if named else [parent / "shared" for parent in Path(__file__).resolve().parents]
-    for place in places:
-        if (place / "data" / "adrs" / "expected.tsv").exists():
-            return place / "data"
-    if os.environ.get("CI"):
-        pytest.fail("the shared records are missing; set MEMORY_DESK_SHARED")
-    pytest.skip("the shared records are not on this machine")
-
-
-def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream, delimiter="\t"))
-
-
 @lru_cache(maxsize=1)
 def files() -> list[ParsedFile]:
-    return read_folder(shared_data() / "adrs")
+    return read_folder(public_records() / "adrs")
 
 
 @lru_cache(maxsize=1)
 def score() -> Score:
-    return score_files(files(), {row["file"]: row for row in rows(shared_data() / "adrs" / "expected.tsv")})
+    return score_files(
+        files(), {row["file"]: row for row in rows(public_records() / "adrs" / "expected.tsv")}
+    )
 
 
 @pytest.mark.parametrize("field", ["title", "status", "date"])
@@ -47,7 +31,7 @@ def test_at_least_99_percent_of_a_field_is_read_right(field: str) -> None:
 
 
 def test_every_record_is_imported_and_nothing_else() -> None:
-    kinds = {row["file"]: row["kind"] for row in rows(shared_data() / "adrs" / "index.tsv")}
+    kinds = {row["file"]: row["kind"] for row in rows(public_records() / "adrs" / "index.tsv")}
     wrong = [(f.path, f.kind, f.why) for f in files() if (f.kind == "record") != (kinds[f.path] == "record")]
     assert wrong == []
     assert score().imported == sum(kind == "record" for kind in kinds.values())
@@ -61,7 +45,7 @@ def test_every_superseded_by_leads_to_a_record() -> None:
 
 
 def test_no_text_of_any_file_is_cut() -> None:
-    folder = shared_data() / "adrs"
+    folder = public_records() / "adrs"
     for parsed in files():
         if len(parsed.records) == 1:
             written = (folder / parsed.path).read_bytes()
@@ -69,7 +53,7 @@ def test_no_text_of_any_file_is_cut() -> None:
 
 
 def test_an_earlier_version_is_the_same_record_now_and_nothing_else_is() -> None:
-    versions = shared_data() / "adr-versions"
+    versions = public_records() / "adr-versions"
     now = [fingerprint_of(record) for parsed in files() for record in parsed.records]
     matched = 0
     for row in rows(versions / "index.tsv"):

@@ -12,14 +12,21 @@ from django.db import connection
 
 from decisions.actions import contradict, create_decision, edit_decision
 from decisions.models import Decision, Outcome
+from patterns.actions import create_pattern
 from patterns.models import Evidence
 from pitfalls.models import Encounter
 from projects.models import Project, User
-from records import verbs
+from records import attention, verbs
+from records.actor import Actor
+from records.erasing import erase
+from records.errors import Refused
 from records.kinds import all_kinds
-from records.models import Link, ProjectionMark, Read, RecordFinding, RecordTag, Revision
+from records.links import link
+from records.merging import merge
+from records.models import Attention, Erasure, Link, ProjectionMark, Read, RecordFinding, RecordTag, Revision
 from records.sweep import sweep
 from runs.models import Memory, PayloadValue
+from tests.conftest import person
 from tests.transfer.test_backup import fill
 from transfer.exchange import reading
 from transfer.exchange.lines import FileProblem
@@ -29,6 +36,7 @@ from transfer.models import Arrival
 from work_sessions.models import WorkSession
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
+COMMAND = Actor.command("test")
 KEPT_FILE = Path(__file__).parent / "project.jsonl"
 
 
@@ -64,6 +72,23 @@ def empty_the_desk():
                 cursor.execute(f"DELETE FROM {connection.ops.quote_name(model._meta.db_table)}")
         if connection.vendor == "mysql":
             cursor.execute("SET FOREIGN_KEY_CHECKS = 1")
+
+
+def test_an_erased_record_leaves_and_arrives_as_a_tombstone(lived_in, admin_user, tmp_path):
+    secret = "Nobody may read this sentence"
+    record = create_decision(actor=person(admin_user), project=lived_in, title=secret, decision=secret)
+    erase([record], actor=person(admin_user), reason="It was asked for.")
+    write_project(lived_in, tmp_path / "p.jsonl", reads=True)
+    assert secret not in (tmp_path / "p.jsonl").read_text()
+    empty_the_desk()
+    report = import_file(tmp_path / "p.jsonl")
+    assert report.verified
+    tomb = Erasure.objects.get(node_id=record.node_id)
+    assert (tomb.reason, tomb.actor_name, tomb.project) == ("It was asked for.", "ada", report.project)
+    assert ProjectionMark.objects.get(node_id=record.node_id).erased
+    with pytest.raises(Refused, match="erased for good"):
+        verbs.restore([Decision.objects.get(pk=record.pk)], actor=COMMAND)
+    assert sweep() == 0
 
 
 def history():
@@ -106,8 +131,13 @@ def test_an_empty_desk_ends_with_equal_checksums_history_included(lived_in, tmp_
     assert sweep() == 0  # nothing looks as if plain SQL had written it
 
 
-def test_a_copy_beside_it_has_other_ids_in_every_reference(lived_in, tmp_path):
+def test_a_copy_beside_it_has_other_ids_in_every_reference(lived_in, agent, curator, tmp_path):
     path = tmp_path / "shop.jsonl"
+    read = Read.objects.get()
+    attention.count_reads({read.node_id: 1}, read.read_at)
+    kept, away = (create_pattern(actor=agent, project=lived_in, category="c", name=name) for name in "AB")
+    link(away, "RELATES_TO", Decision.objects.first(), actor=curator, reason="both")
+    merge(kept, [away], actor=curator)
     write_project(lived_in, path, reads=True)
     before, told = all_counts(), history()
     report = import_file(path, "copy")
@@ -138,6 +168,18 @@ def test_a_copy_beside_it_has_other_ids_in_every_reference(lived_in, tmp_path):
                 assert other.after["project_id"] == copy.pk
             if other.after and "decision_id" in other.after:
                 assert other.after["decision_id"] == here.decision_id
+    merges = Revision.objects.filter(verb="merge", version=None)
+    moved, moved_here = (merges.get(project=one).detail["moved"] for one in (lived_in, copy))
+    assert list(moved_here) == [new[node_id] for node_id in moved] != []
+    for old, node_id in report.renamed:  # what it asks of people there, it asks here
+        asked = [Attention.objects.filter(node_id=one).first() for one in (old, node_id)]
+        if asked[0] is None:
+            assert asked[1] is None
+            continue
+        asks = [(row.standing, row.risk, row.read_count, row.last_read_at, len(row.why)) for row in asked]
+        assert asks[0] == asks[1]
+        acts = Revision.objects.filter(node_id=node_id).values_list("created_at", flat=True)
+        assert asked[1].touched_at == max(filter(None, [*acts, asked[1].last_read_at]))
     assert WorkSession.objects.get(project=copy).session_id == "ses-1#2"
     assert Revision.objects.get(kind="session", project=copy).after["session_id"] == "ses-1#2"
     assert [row for row in history() if row[0] not in new.values()] == told  # the original is as it was

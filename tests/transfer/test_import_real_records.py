@@ -13,15 +13,15 @@ from django.core.management import call_command
 from decisions.models import Decision
 from projects.models import Project
 from records.models import Link, Revision
-from tests.transfer.test_adr_real_records import rows, shared_data
+from tests.public_records import public_records, rows
 from transfer.importing.importer import Options, import_folder
 from transfer.importing.scoring import score_project
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = [pytest.mark.django_db, pytest.mark.mysql]
 
 
 def test_the_folder_is_imported_right_linked_and_a_second_time_nothing_is_written(project):
-    folder = shared_data() / "adrs"
+    folder = public_records() / "adrs"
     index = rows(folder / "index.tsv")
     expected = {row["file"]: row for row in rows(folder / "expected.tsv")}
     found = score_project(folder, project, expected)
@@ -58,7 +58,7 @@ def test_the_table_is_printed_by_a_command_that_leaves_nothing(tmp_path, db):
 
 def records_with_versions() -> dict[str, list[dict[str, str]]]:
     found: dict[str, list[dict[str, str]]] = {}
-    for row in rows(shared_data() / "adr-versions" / "index.tsv"):
+    for row in rows(public_records() / "adr-versions" / "index.tsv"):
         found.setdefault(f"{row['repo']}/{row['path_now']}", []).append(row)
     return found
 
@@ -71,7 +71,7 @@ def put(source: Path, folder: Path, path: str) -> None:
 
 def test_every_version_as_then_and_then_as_now_is_one_record_with_its_history(project, tmp_path):
     """All 17 but one: the earliest README of one record has 51 bytes and is no record, so it makes none."""
-    data = shared_data()
+    data = public_records()
     for number, (name, versions) in enumerate(sorted(records_with_versions().items())):
         own = Project.objects.create(name=name[:200], slug=f"versions-{number}")
         steps = [(data / "adr-versions" / row["file"], row["path_then"]) for row in versions]
@@ -101,7 +101,7 @@ def test_every_version_as_then_and_then_as_now_is_one_record_with_its_history(pr
 @pytest.mark.slow
 def test_versions_among_all_their_neighbours_are_still_one_record_each(project, tmp_path):
     """As a repository has them: the whole folder with the first versions at their old paths, then as it is."""
-    data = shared_data()
+    data = public_records()
     then = tmp_path / "then"
     shutil.copytree(data / "adrs", then)
     firsts = {}

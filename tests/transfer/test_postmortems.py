@@ -17,13 +17,14 @@ from pitfalls.actions import edit_pitfall
 from pitfalls.models import Pitfall
 from records.models import Link, ProjectionMark, Revision
 from runs.models import Memory, Run
+from tests.public_records import public_records
 from transfer.importing.importer import ImportRunning
 from transfer.postmortems import importer
 from transfer.postmortems.importer import ACTOR_NAME, Options, import_postmortems
 from transfer.postmortems.reading import read_postmortems
 from transfer.postmortems.records import NotOne
 
-pytestmark = [pytest.mark.django_db, pytest.mark.database]
+pytestmark = [pytest.mark.django_db, pytest.mark.mysql]
 
 LABELLED = """---
 title: Incident on 2024-03-15 - Replica lag after a bulk delete
@@ -402,25 +403,22 @@ def test_no_text_takes_long(unit):
     assert time.process_time() - began < 8
 
 
-REAL = Path("/work/shared/data/postmortems")
-
-
-@pytest.mark.skipif(not REAL.is_dir(), reason="the public post-mortems are not on this machine")
 def test_real_reports_are_read_whole_and_read_again_without_a_change(project):
-    report = run(REAL, project)
+    folder = public_records() / "postmortems"
+    report = run(folder, project)
     counted = report.counts()
     assert counted["files"] == {"imported": 34, "left out": 10}
     assert [counted[kind]["imported"] for kind in ("run", "memory", "pitfall")] == [34, 34, 34]
     for incident in Run.objects.all():
         pitfall = Pitfall.objects.get(source_run=incident.node_id)
-        text = (REAL / incident.trigger_payload["document"]["path"]).read_text(encoding="utf-8")
+        text = (folder / incident.trigger_payload["document"]["path"]).read_text(encoding="utf-8")
         kept = _letters(" ".join([pitfall.description, pitfall.how_to_avoid or "", json.dumps(incident.trigger_payload, ensure_ascii=False)]))  # fmt: skip
         labels = {"title", "actions", "following", "review", "reviewactions"}
         lost = {w for w in map(_letters, text.split()) if w and w not in kept and w.casefold() not in labels}
         keys = set(re.findall(r"^[a-z_]+(?=:)", text, re.MULTILINE))
         assert lost <= set(map(_letters, keys)), incident.trigger_payload["document"]
     before = traces(project)
-    assert run(REAL, project).counts()["files"] == {"unchanged": 34, "left out": 10}
+    assert run(folder, project).counts()["files"] == {"unchanged": 34, "left out": 10}
     assert traces(project) == before
 
 

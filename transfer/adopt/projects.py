@@ -9,8 +9,10 @@ from django.db.models import Max
 from django.utils.text import slugify
 
 from database.transactions import transactional
-from projects.actions import Manager, create_project
+from projects.actions import create_project
+from projects.manager import Manager
 from projects.models import Project
+from projects.names import project_named
 from transfer.models import Arrival
 
 NOBODYS = "none"
@@ -39,7 +41,7 @@ class Projects:
                 raise MapProblem(
                     f"--map {key}={slug}: a project's short name has lower-case letters, digits and hyphens."
                 )
-            if key in before and before[key].slug != slug:
+            if key in before and before[key] != project_named(slug):
                 raise MapProblem(
                     f"--map {key}={slug}: project_id {key} was adopted into {before[key].slug} before."
                 )
@@ -65,7 +67,7 @@ class Projects:
     @transactional
     def _make(self, key: str, written: int | None) -> Project:
         slug = self._mapped.get(key)
-        project = Project.objects.filter(slug=slug).first() if slug else None
+        project = project_named(slug) if slug else None
         if project is None:
             name = slug or ("Without a project" if written is None else f"Project {written}")
             project = self._create(name, slug, written)
@@ -79,7 +81,7 @@ class Projects:
         try:
             for number in range(1, 1000):
                 tried = wanted if number == 1 else f"{wanted}-{number}"
-                if not Project.objects.filter(slug=tried).exists():
+                if project_named(tried) is None:
                     return create_project(
                         by=MANAGER, name=name, slug=tried, pk=written if free else self._beyond()
                     )

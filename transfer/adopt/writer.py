@@ -21,7 +21,6 @@ from records.checks import validate
 from records.errors import InvalidInput
 from records.images import plain
 from records.models import Record, Revision
-from runs.payload import index_payloads
 from transfer.adopt.cells import INT_MOST, Cells, LeftOut, Problem
 from transfer.adopt.kinds import Plan
 from transfer.adopt.projects import Projects
@@ -217,8 +216,6 @@ class Writer:
         self.report.secrets.update(holding_secrets(records))
         if plan.kind.name == "pattern":
             begin_evidence(records, actor=ACTOR)
-        if plan.kind.name == "run":
-            index_payloads(records)
         Arrival.objects.bulk_create(
             [
                 Arrival(

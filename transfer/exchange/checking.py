@@ -145,7 +145,9 @@ def _references(kind: str, line: Line, values: dict[str, Any]) -> list[tuple[str
         if not isinstance(of, str) or not of.startswith(prefix):
             raise _Wrong(f"of: must name a {kind}'s record, like {prefix}1")
         return [("of", of)]
-    names = {"link": ("source", "target"), "revision": ("node_id",), "read": ()}[kind]
+    names = {"link": ("source", "target"), "revision": ("node_id",), "erasure": ("node_id",), "read": ()}[
+        kind
+    ]
     return [(f"fields.{name}", values.get(name)) for name in names]
 
 

@@ -7,11 +7,12 @@ from typing import Any
 
 from database.transactions import transactional
 from projects.models import Project
+from records import marks
 from records.arrivals import write_history
 from records.guard import writing
 from records.kinds import kind_named, parse_node_id
 from records.links import SYMMETRICAL
-from records.models import Link, Read, Revision
+from records.models import Erasure, Link, Read, Revision
 from transfer.exchange.columns import CHILDREN, read_fields
 from transfer.exchange.lines import Line
 from transfer.exchange.renaming import Renaming
@@ -63,6 +64,8 @@ class ChildWriter:
             self._insert(Link, rows)
         else:
             self._insert(CHILDREN[kind], rows)
+        if kind == "erasure":
+            marks.entomb_text(row.node_id for row in rows)
         Place.objects.update_or_create(name=self._place, defaults={"reached": str(last)})
         return len(rows)
 
@@ -87,12 +90,17 @@ class ChildWriter:
         for name in ("source_session", "session"):
             if values.get(name):
                 values[name] = renaming.of_session(values[name])
+        if values.get("moves"):
+            values["moves"] = renaming.inside(values["moves"])
         if kind == "revision":
             return self._revision(values)
         if kind == "link":
             if values["relation"] in SYMMETRICAL and values["source"] > values["target"]:
                 values["source"], values["target"] = values["target"], values["source"]
             return Link(**values, project=self._project)
+        if kind == "erasure":
+            user = values.pop("user", None)
+            return Erasure(**values, project=self._project, user_id=self._people.get(user) if user else None)
         if kind == "read":
             return Read(**values, project_id=self._project.pk)
         parsed = parse_node_id(renaming.of(line["of"]))

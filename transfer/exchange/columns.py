@@ -15,7 +15,7 @@ from patterns.models import Evidence, Pattern
 from pitfalls.models import Encounter, Pitfall
 from projects.models import AgentToken, Project, User
 from records.images import plain
-from records.models import Link, Read, Revision
+from records.models import Erasure, Link, Read, Revision
 from records.validation import JSON_MAX_INTEGER, check_time
 from runs.kind import RUN
 from runs.models import Run
@@ -31,7 +31,8 @@ NEVER = {"row_changed_at"}  # the database's own clock
 KIND_OF = {Decision: DECISION, Run: RUN}  # what a foreign key of a record may lead to
 PARENTS = (Pattern, Pitfall)
 CHILDREN: dict[str, type[models.Model]] = {
-    "evidence": Evidence, "encounter": Encounter, "link": Link, "revision": Revision, "read": Read,
+    "evidence": Evidence, "encounter": Encounter, "erasure": Erasure, "link": Link, "revision": Revision,
+    "read": Read,
 }  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 FORMAT, VERSION = "memory-desk-project", 1
-TYPES = ("record", "evidence", "encounter", "gone", "link", "revision", "read")
+TYPES = ("record", "evidence", "encounter", "gone", "erasure", "link", "revision", "read")
 LONGEST_LINE = 64 * 1024 * 1024
 Line = dict[str, Any]
 

@@ -15,13 +15,14 @@ from typing import Any
 from django.core.exceptions import ValidationError
 
 from database.transactions import transactional
-from projects.actions import Manager, create_account, create_project
+from projects.actions import create_account, create_project
+from projects.manager import Manager
 from projects.models import Project, User
+from projects.names import project_named
 from records import leases
-from records.arrivals import bring_in, bring_in_tombstones, holding_secrets, said_of_secrets
+from records.arrivals import bring_in, bring_in_tombstones, holding_secrets, keep_arrived, said_of_secrets
 from records.kinds import Kind, parse_node_id
 from records.leases import LeaseBusy
-from runs.payload import index_payloads
 from transfer.exchange.checking import Contents, check_file, parent_columns
 from transfer.exchange.children import ChildWriter
 from transfer.exchange.columns import read_fields
@@ -72,7 +73,7 @@ def _project(contents: Contents, slug: str) -> tuple[Project, bool]:
     if not slug and came is not None and (known := Project.objects.filter(pk=int(came.node_id)).first()):
         return known, False
     wanted = slug or contents.slug
-    project = Project.objects.filter(slug=wanted).first()
+    project = project_named(wanted)
     own = project is not None and contents.desk == desk_name() and project.pk == contents.project_id
     if project is not None and not slug and not own:
         raise FileProblem(
@@ -172,9 +173,19 @@ class _Import:
                 size += length
         if batch:
             self._write(batch)
+        self._ask_of_people()
         self.report.renamed = sorted(self.renaming.changed.items())
         self.report.notes += said_of_secrets(self._secrets)
         return self.report
+
+    def _ask_of_people(self) -> None:
+        """What each record asks for, once its links, history and reads are there."""
+        rows = Arrival.objects.filter(origin=self.origin, batch=self.contents.export).order_by("pk")
+        after = 0
+        while page := list(rows.filter(pk__gt=after).values_list("pk", "node_id")[:LINES_A_BATCH]):
+            after = page[-1][0]
+            leases.take("import_jsonl", self._holder, LEASE_SECONDS)
+            keep_arrived([node_id for _pk, node_id in page])
 
     def _write(self, batch: list[tuple[int, Line]]) -> None:
         if not leases.take("import_jsonl", self._holder, LEASE_SECONDS):
@@ -203,8 +214,6 @@ class _Import:
         if kind.model is WorkSession:
             self._name_sessions(made, [line for _, line in batch if line["id"] not in keys])
         self._secrets.update(holding_secrets(bring_in(kind, made)))
-        if kind.name == "run":
-            index_payloads(made)
         self.names.came(kind, list(keys))
         return len(made)
 

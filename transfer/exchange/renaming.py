@@ -27,7 +27,7 @@ class Renaming:
         return self.sessions.get(name, name)
 
     def inside(self, value: Any) -> Any:
-        """A JSON value with every string in it that is such an id, and nothing else, replaced."""
+        """A JSON value with every string in it, names too, that is such an id, and nothing else, replaced."""
         if not self.changed:
             return value
         if isinstance(value, str):
@@ -35,7 +35,7 @@ class Renaming:
         if isinstance(value, list):
             return [self.inside(inner) for inner in value]
         if isinstance(value, dict):
-            return {name: self.inside(inner) for name, inner in value.items()}
+            return {self.of(name): self.inside(inner) for name, inner in value.items()}
         return value
 
     def of_image(

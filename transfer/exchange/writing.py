@@ -20,7 +20,7 @@ from pitfalls.kind import PITFALL
 from pitfalls.models import Encounter
 from projects.models import Project, User
 from records.kinds import Kind
-from records.models import Link, ProjectionMark, Read, Revision
+from records.models import Erasure, Link, ProjectionMark, Read, Revision
 from runs.kind import MEMORY, RUN
 from transfer.exchange.columns import said
 from transfer.exchange.lines import FORMAT, VERSION, FileProblem, Line, Sums, as_text
@@ -119,6 +119,9 @@ def project_lines(project: Project, *, reads: bool, say: Say = lambda line: None
         yield {"type": "encounter", "of": PITFALL.node_id(row.pitfall_id), "fields": said(row, people)}
     for row in _pages(ProjectionMark.objects.filter(project_id=project.pk, gone=True)):
         yield {"type": "gone", "id": row.node_id}
+    erased = ProjectionMark.objects.filter(project_id=project.pk, erased=True).values("node_id")
+    for row in _pages(Erasure.objects.filter(project=project, node_id__in=erased)):
+        yield {"type": "erasure", "fields": said(row, people)}
     yield from _links(project, people, say)
     for revision in _history(project):
         fields = said(revision, people)

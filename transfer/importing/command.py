@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from projects.models import Project
+from projects.names import no_project
 from transfer.importing.searchable import make_searchable
 from transfer.importing.tables import require_tables
 
@@ -50,8 +50,7 @@ class ImportCommand(BaseCommand):
         return path
 
     def no_project(self, slug: str, hint: str = "") -> CommandError:
-        known = ", ".join(Project.objects.values_list("slug", flat=True)[:20])
-        return CommandError(f"There is no project {slug!r}. There is: {known or 'none yet'}.{hint}")
+        return CommandError(f"{no_project(slug)}{hint}")
 
     def tell(self, options: dict[str, Any], report: Any, as_json: Any, lines: Iterable[str]) -> None:
         """Print the report, wait until what was written can be found, and end with 1 where a file failed."""

@@ -3,9 +3,11 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from projects.actions import Manager, create_account
+from projects.actions import create_account
 from projects.login_links import login_link_for
-from projects.models import Project, Role
+from projects.manager import Manager
+from projects.models import Role
+from projects.names import project_named
 
 
 class Command(BaseCommand):
@@ -22,7 +24,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         project = None
         if options["project"]:
-            project = Project.objects.filter(slug=options["project"]).first()
+            project = project_named(options["project"])
             if project is None:
                 raise CommandError(f"There is no project {options['project']!r}.")
         try:

@@ -13,7 +13,8 @@ from django.utils import timezone
 from database.schema import OtherSchema, check_schema
 from desk.health import counts, database, projection
 from desk.health.findings import Finding, Level
-from records import leases
+from records import attention, leases
+from runs.recounting import faults as run_faults
 
 MARKS = {Level.OK: "ok  ", Level.WARN: "WARN", Level.BAD: "FAIL"}
 
@@ -110,6 +111,25 @@ def _orphans() -> list[Finding]:
     ]
 
 
+def _attention() -> list[Finding]:
+    faults = attention.faults()
+    told = ", ".join(f"{count:,} {what}" for what, count in faults.items() if count)
+    if not told:
+        return [Finding(Level.OK, "attention", "the inbox knows of every record")]
+    return [
+        Finding(
+            Level.WARN, "attention", f"the inbox is wrong about some: {told}", "manage.py refresh_attention"
+        )
+    ]
+
+
+def _runs() -> list[Finding]:
+    told = ", ".join(f"{count:,} {what}" for what, count in run_faults().items() if count)
+    if not told:
+        return [Finding(Level.OK, "runs", "figures and sums of the charts are those of the runs")]
+    return [Finding(Level.WARN, "runs", f"the charts of runs count wrong: {told}", "manage.py recount_runs")]
+
+
 def _heartbeat() -> list[Finding]:
     """For a supervisor of the worker: the one of this machine lives, whatever hinders it."""
     here = [worker for worker in projection.workers() if worker.alive and worker.host == leases.host()]
@@ -126,7 +146,9 @@ AREAS: dict[str, Callable[[], list[Finding]]] = {
     "worker": _worker,
     "queue": _queue,
     "orphans": _orphans,
+    "attention": _attention,
+    "runs": _runs,
     "disk": lambda: database.check_disk(),
 }
-READS_TABLES = {"graph", "worker", "queue", "orphans", "heartbeat"}
+READS_TABLES = {"graph", "worker", "queue", "orphans", "attention", "runs", "heartbeat"}
 ON_REQUEST = {"heartbeat": _heartbeat}

@@ -3,8 +3,10 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from projects.actions import Manager, create_token
+from projects.actions import create_token
+from projects.manager import Manager
 from projects.models import Project, Scope
+from projects.names import project_named
 from projects.snippets import address_of_desk, export_command, write_command
 
 
@@ -42,7 +44,7 @@ class Command(BaseCommand):
 
 def _project(slug: str | None) -> Project:
     if slug:
-        found = Project.objects.filter(slug=slug).first()
+        found = project_named(slug)
         if found is None:
             known = ", ".join(Project.objects.values_list("slug", flat=True)[:20])
             raise CommandError(f"There is no project {slug!r}. There is: {known or 'none yet'}.")

@@ -17,8 +17,9 @@ from gunicorn.app.base import Application
 
 from database.schema import NewerSchema, OlderSchema, check_schema
 from desk.demo.seed import seed_demo
-from projects.actions import Manager, create_account, create_token
+from projects.actions import create_account, create_token
 from projects.login_links import login_link_for
+from projects.manager import Manager
 from projects.models import Project, User
 from projects.snippets import python_command
 

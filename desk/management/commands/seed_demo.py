@@ -4,7 +4,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 
 from desk.demo.seed import seed_demo
-from projects.actions import Manager
+from projects.manager import Manager
 
 
 class Command(BaseCommand):

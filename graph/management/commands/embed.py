@@ -11,6 +11,7 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 
 from graph.worker import DatabaseAway, Worker
 from projects.models import Project
+from projects.names import project_named
 from recall.encoders import EncoderUnavailable
 from recall.models import Embedding
 from recall.passages import RECORD_PART
@@ -46,14 +47,15 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         projects = Project.objects.order_by("pk")
         if options["project"]:
-            projects = projects.filter(slug=options["project"])
-            if not projects:
+            named = project_named(options["project"])
+            if named is None:
                 raise CommandError(f"There is no project {options['project']!r}.")
+            projects = projects.filter(pk=named.pk)
         try:
             model = configured_encoder().name
         except ValueError as error:
             raise CommandError(str(error)) from error
-        wanted = ProjectionMark.objects.filter(gone=False)
+        wanted = ProjectionMark.objects.filter(gone=False, erased=False)
         if options["project"]:
             wanted = wanted.filter(project_id__in=[project.pk for project in projects])
         self._ask_for(wanted, model)

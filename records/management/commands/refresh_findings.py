@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from projects.models import Project
+from projects.names import no_project, project_named
 from records.hygiene.findings import CODES
 from records.kinds import all_kinds
 from records.sweep import CHUNK, look_again
@@ -24,9 +24,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         slug = options["project"]
-        project = Project.objects.filter(slug=slug).first() if slug else None
+        project = project_named(slug) if slug else None
         if slug and project is None:
-            raise CommandError(f"There is no project {slug!r}.")
+            raise CommandError(no_project(slug))
         looked_at, flagged, codes = 0, 0, Counter[str]()
         for kind in all_kinds():
             rows = kind.model.objects.order_by("pk")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,11 +12,8 @@ from hypothesis import strategies as st
 from records.hygiene.findings import CODES, SENTENCES, excerpt_of, findings_by_field, findings_in, strings_in
 from records.hygiene.hidden import made_visible
 from records.hygiene.orders import SIGNS
+from tests.public_records import public_records
 
-ABOVE = Path(__file__).resolve().parents
-SHARED = next(
-    (up / "shared" / "data" for up in ABOVE if (up / "shared" / "data").is_dir()), ABOVE[0] / "absent"
-)
 ZWSP, ZWNJ, ZWJ, RLO = "\u200b", "\u200c", "\u200d", "\u202e"
 
 
@@ -227,10 +223,11 @@ def test_a_whole_mebibyte_takes_seconds_and_not_minutes(piece):
 
 
 def real_texts():
-    """(file, text) of everything in shared/data; of JSON lines each string as it reads."""
-    for path in sorted(path for path in SHARED.rglob("*") if path.is_file() and path.suffix != ".tsv"):
+    """(file, text) of every public record; of JSON lines each string as it reads."""
+    folder = public_records()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".tsv"):
         text = path.read_text(encoding="utf-8", errors="replace")
-        name = str(path.relative_to(SHARED))
+        name = str(path.relative_to(folder))
         yield name, text
         if path.suffix in (".json", ".jsonl"):
             for line in text.splitlines() if path.suffix == ".jsonl" else [text]:
@@ -246,7 +243,6 @@ JUDGED: dict[str, set[str]] = {}
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the real records are not at hand")
 def test_real_records_are_seldom_flagged(record_property):
     flagged: dict[str, set[str]] = {}
     files = set()

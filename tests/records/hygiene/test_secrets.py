@@ -6,17 +6,16 @@ import json
 import random
 import string
 import time
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from records.hygiene.secrets import MARK, redact, redact_json, secrets_in
+from tests.public_records import public_records
 
 ALNUM, UPPER32 = string.ascii_letters + string.digits, string.ascii_uppercase + "234567"
 HEX, URLSAFE = "0123456789abcdef", string.ascii_letters + string.digits + "-_"
-SHARED = Path(__file__).resolve().parents[4] / "shared" / "data"
 
 
 def made(rng: random.Random, alphabet: str, count: int) -> str:
@@ -110,10 +109,9 @@ def test_what_is_no_secret_stays(text):
     assert redact(text) == (text, [])
 
 
-@pytest.mark.skipif(not SHARED.exists(), reason="needs the records beside the project")
 def test_real_records_hold_none():
     read = 0
-    for path in sorted(SHARED.rglob("*")):
+    for path in sorted(public_records().rglob("*")):
         if path.is_file():
             text = path.read_bytes().decode("utf-8", "replace")
             assert list(secrets_in(text)) == [], path

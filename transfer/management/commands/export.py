@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from projects.models import Project
+from projects.names import no_project, project_named
 from transfer.exchange.lines import FileProblem
 from transfer.exchange.writing import write_project
 from transfer.importing.tables import require_tables
@@ -26,12 +26,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         require_tables()
-        project = Project.objects.filter(slug=options["project"]).first()
+        project = project_named(options["project"])
         if project is None:
-            known = ", ".join(Project.objects.values_list("slug", flat=True)[:20])
-            raise CommandError(
-                f"There is no project {options['project']!r}. There is: {known or 'none yet'}."
-            )
+            raise CommandError(no_project(options["project"]))
         path = Path(options["file"])
         try:
             sums = write_project(project, path, reads=not options["without_reads"], say=self.stderr.write)

@@ -11,8 +11,10 @@ from django.utils.text import slugify
 
 from decisions.models import Status
 from projects.access import Capability, access_of_user
-from projects.actions import Manager, create_project
+from projects.actions import create_project
+from projects.manager import Manager
 from projects.models import Project, User
+from projects.names import project_named
 from transfer.importing.command import ImportCommand
 from transfer.importing.importer import ImportRunning, Options, import_folder
 from transfer.importing.report import as_json, as_text
@@ -72,7 +74,7 @@ class Command(ImportCommand):
 
     def _project(self, options: dict[str, Any]) -> Project | None:
         slug = options["project"]
-        found = Project.objects.filter(slug=slug).first()
+        found = project_named(slug)
         if found is not None:
             return found
         if not options["create_project"]:

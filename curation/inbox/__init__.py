@@ -1,0 +1,1 @@
+"""The inbox: what waits for a person, in queues; list left, record right."""
