@@ -245,6 +245,12 @@ class Desk:
         self.mysql.ask("UPDATE projection_marks SET lease_until = '2020-01-01' WHERE lease_until IS NOT NULL")
         self.mysql.ask("UPDATE worker_leases SET until = '2020-01-01' WHERE until IS NOT NULL")
 
+    def open_transactions(self):
+        """What the server lists of them; an idle connection has none."""
+        return self.mysql.as_root(
+            "SELECT trx_id, trx_state, trx_rows_locked FROM information_schema.innodb_trx"
+        )
+
     def leased(self):
         ((count,),) = self.mysql.ask("SELECT COUNT(*) FROM projection_marks WHERE lease_token IS NOT NULL")
         return count

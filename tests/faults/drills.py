@@ -31,15 +31,28 @@ def writers(desk, agent, **options):
 
 
 @contextmanager
-def paused(worker):
-    """The ordinary worker looks away, so that the one of the drill gets the work."""
+def paused(desk, worker):
+    """The ordinary worker looks away, so that the one of the drill gets the work.
+
+    Before clients write: what is open then is the worker's, and stopped in a transaction it would lock its rows.
+    """
     if worker is not None:
-        worker.pause()
+        until(lambda: _stopped_between_transactions(desk, worker), "the worker stops with nothing open")
     try:
         yield
     finally:
         if worker is not None:
             worker.resume()
+
+
+def _stopped_between_transactions(desk, worker):
+    worker.pause()
+    try:
+        until(lambda: not desk.open_transactions(), "the server's own transactions end", seconds=1)
+    except AssertionError:
+        worker.resume()
+        return False
+    return True
 
 
 def drain(desk, report, seconds=60.0):
@@ -71,7 +84,7 @@ def worker_killed(desk, failpoints, ordinary=None):
     agent = desk.new_project()
     if ordinary is not None:
         desk.drained()
-    with paused(ordinary), writers(desk, agent, count=2, pause=0.3) as writing:
+    with paused(desk, ordinary), writers(desk, agent, count=2, pause=0.3) as writing:
         for failpoint in failpoints:
             worker = desk.start_worker(f"{failpoint}:kill")
             until(lambda: len(writing.acknowledged) > 8, "clients write")
@@ -203,7 +216,7 @@ def poison(desk, ordinary):
     attempts = []
     agent = desk.new_project()
     desk.drained()
-    with paused(ordinary):
+    with paused(desk, ordinary):
         good = [agent.decide(f"Cache order totals, shard {n}") for n in range(3)]
         bad = agent.decide(f"Cache the {POISON}")
         good += [agent.decide(f"Cache order totals, region {n}") for n in range(3)]
@@ -293,10 +306,10 @@ def stale_workers(desk, ordinary):
     agent = desk.new_project()
     desk.drained()
     stale, records = [], []
-    with paused(ordinary):
+    with paused(desk, ordinary):
         for place in ("after-embedding", "embedding"):
             records.append([agent.decide(f"Cache order totals {place} {n}") for n in range(3)])
-            # Its sweep would hold still in the middle, too, and what it locks is not what this is about.
+            # Its sweep, too, would hold still in the middle.
             stale.append(desk.start_worker(f"{place}:stop", SWEEP_SECONDS="3600"))
             stale[-1].holds_still()
         desk.cut_leases()
@@ -364,16 +377,15 @@ def nothing_is_locked(desk, ordinary, place):
     agent = desk.new_project()
     if ordinary is not None:
         desk.drained()
-    with paused(ordinary):
+    with paused(desk, ordinary):
         records = [agent.decide(f"Cache order totals, shard {n}") for n in range(3)]
-        worker = desk.start_worker(f"{place}:stop")
+        # Its sweep, too, would hold still in the middle.
+        worker = desk.start_worker(f"{place}:stop", SWEEP_SECONDS="3600")
         worker.holds_still()
         held = desk.leased()
         if held < len(records):
             report.problems.append(f"it holds {held} marks")
-        open_ones = desk.mysql.as_root(
-            "SELECT trx_id, trx_state, trx_rows_locked FROM information_schema.innodb_trx"
-        )
+        open_ones = desk.open_transactions()
         if open_ones:
             report.problems.append(f"transactions are open while it works: {open_ones}")
         with closing(desk.mysql.connect()) as connection, closing(connection.cursor()) as cursor:
