@@ -7,7 +7,7 @@ of half and quarter hours) is counted run by run, so that each bar holds what it
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from records.filter_fields import start_of_day
 from runs.figures import RunFigures, RunSummary, level_of, milliseconds_of
-from runs.filters import RunFilterSet
+from runs.filters import NUMBERS, RunFilterSet
 from runs.models import Run, RunStatus
 from runs.summing import DAY, HOUR
 
@@ -31,6 +31,8 @@ COLUMNS = {
     "escalated": "escalated",
 }  # fmt: skip
 SUMMED = {*COLUMNS, "started_after", "started_before", "show"}
+# Those that the narrow copies of the runs know of.
+FIGURED = SUMMED | {f"{kind}_{end}" for kind in NUMBERS for end in ("min", "max")}
 
 
 @dataclass
@@ -100,7 +102,8 @@ def count_runs(filters: RunFilterSet, project_id: int) -> Counted:
     first, last, cut = _days_of(filters, project_id)
     days = {first + timedelta(days=n): Day(first + timedelta(days=n)) for n in range((last - first).days + 1)}
     versions: dict[tuple[str, str], Durations] = {}
-    if {name for name, values in filters.asked.items() if any(values)} <= SUMMED and _only_active(filters):
+    asked = {name for name, values in filters.asked.items() if any(values)}
+    if asked <= SUMMED and _only_active(filters):
         conditions = _conditions(filters)
         _add_days(days, project_id, conditions)
         _add_durations(
@@ -108,7 +111,12 @@ def count_runs(filters: RunFilterSet, project_id: int) -> Counted:
         )
         sampled = False
     else:
-        sampled = _add_newest(days, versions, filters, first, last)
+        begin, end = start_of_day(first), start_of_day(last + timedelta(days=1))
+        if asked <= FIGURED and _only_active(filters):
+            told = _figures(project_id, {**_conditions(filters), **filters.figure_bounds()}, begin, end)
+        else:
+            told = _runs(filters, begin, end)
+        sampled = _add_newest(days, versions, told)
     most = sorted(versions.values(), key=lambda one: (-one.runs, one.agent, one.version))
     return Counted(first, last, list(days.values()), most[:VERSIONS], len(most[VERSIONS:]), sampled, cut)
 
@@ -218,28 +226,43 @@ def _started(begin: datetime, end: datetime) -> Q:
     return Q(hour__gte=_hour(begin), hour__lt=end, started_at__gte=begin, started_at__lt=end)
 
 
-def _add_newest(
-    days: dict[date, Day],
-    versions: dict[tuple[str, str], Durations],
-    filters: RunFilterSet,
-    first: date,
-    last: date,
-) -> bool:
-    """Count run by run, the newest SAMPLE of them. Whether there were more."""
-    rows = filters.rows().filter(
-        started_at__gte=start_of_day(first), started_at__lt=start_of_day(last + timedelta(days=1))
+Told = tuple[datetime, str, bool, int | None, int | None, str, str | None]
+
+
+def _figures(project_id: int, conditions: dict[str, Any], begin: datetime, end: datetime) -> Iterable[Told]:
+    """Newest first, a sample: started, status, escalated, tokens, milliseconds, agent, version."""
+    rows = RunFigures.objects.filter(
+        _started(begin.astimezone(UTC), end.astimezone(UTC)), project_id=project_id, active=True, **conditions
     )
+    return rows.order_by("-hour", "-started_at").values_list(
+        "started_at", "status", "escalated", "token_cost", "duration_ms", "agent_name", "agent_version"
+    )[: SAMPLE + 1]
+
+
+def _runs(filters: RunFilterSet, begin: datetime, end: datetime) -> Iterable[Told]:
+    """The same of any filter, off the runs themselves."""
+    rows = filters.rows().filter(started_at__gte=begin, started_at__lt=end)
     told = rows.order_by("-started_at", "-pk").values_list(
         "started_at", "status", "escalated_to_human", "token_cost", "ended_at", "agent_name", "agent_version"
     )
-    count = 0
     for started, status, called, tokens, ended, agent, version in told[: SAMPLE + 1]:
+        took = None
+        if ended is not None and ended >= started:
+            took = int((ended - started).total_seconds() * 1000)
+        yield started, status, called, tokens, took, agent, version
+
+
+def _add_newest(
+    days: dict[date, Day], versions: dict[tuple[str, str], Durations], told: Iterable[Told]
+) -> bool:
+    """Count run by run, the newest SAMPLE of them. Whether there were more."""
+    count = 0
+    for started, status, called, tokens, took, agent, version in told:
         count += 1
         if count > SAMPLE:
             break
         _at(days, started).add(status, 1, int(called), tokens or 0)
-        if ended is not None and ended >= started:
-            took = int((ended - started).total_seconds() * 1000)
+        if took is not None:
             _of(versions, agent, version or "").levels[level_of(took)] += 1
     return count > SAMPLE
 

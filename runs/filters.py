@@ -19,6 +19,8 @@ from runs.payload import PATH_LENGTH, digest_of
 # So few rows are named one by one; the servers choose well then. Of more the next page is soon found along the time.
 FEW = 2_000
 MOST_SPLITS = 4
+# Filters of a least and a most: the figures' column, and how many of its units one of the filter is.
+NUMBERS = {"tokens": ("token_cost", 1), "took": ("duration_ms", 1000)}
 
 
 class RunFilterSet(RecordFilterSet):
@@ -47,10 +49,10 @@ class RunFilterSet(RecordFilterSet):
     )
     status = AnyOfFilter(choices=RunStatus.choices, label=_("Status"))
     escalated = YesNoFilter(field_name="escalated_to_human", label=_("Escalated to a person"))
-    tokens_min = CountFilter(method="filter_tokens", label=_("Tokens from"))
-    tokens_max = CountFilter(method="filter_tokens", label=_("Tokens to"))
-    took_min = CountFilter(method="filter_took", label=_("Took seconds from"))
-    took_max = CountFilter(method="filter_took", label=_("Took seconds to"))
+    tokens_min = CountFilter(method="filter_number", label=_("Tokens from"))
+    tokens_max = CountFilter(method="filter_number", label=_("Tokens to"))
+    took_min = CountFilter(method="filter_number", label=_("Took seconds from"))
+    took_max = CountFilter(method="filter_number", label=_("Took seconds to"))
     started_after = DayFilter(method="filter_after", label=_("Started from"))
     started_before = DayFilter(method="filter_before", label=_("Started until"))
 
@@ -69,25 +71,28 @@ class RunFilterSet(RecordFilterSet):
             queryset = self._among(queryset, PayloadValue.objects.filter(_pair(pair)), "run")
         return queryset
 
-    def filter_tokens(self, queryset: QuerySet[Any], name: str, value: int) -> QuerySet[Any]:
-        return self._within(queryset, name, "token_cost", 1)
-
-    def filter_took(self, queryset: QuerySet[Any], name: str, value: int) -> QuerySet[Any]:
-        """Whole seconds, as they are shown: 12 is from 12.000 to 12.999."""
-        return self._within(queryset, name, "duration_ms", 1000)
-
-    def _within(self, queryset: QuerySet[Any], name: str, column: str, unit: int) -> QuerySet[Any]:
+    def filter_number(self, queryset: QuerySet[Any], name: str, value: int) -> QuerySet[Any]:
         """Both bounds at once, by whichever comes first: two half-open ranges would each be much of the table."""
-        kind, asked = name.rpartition("_")[0], self.form.cleaned_data
-        least, most = asked.get(f"{kind}_min"), asked.get(f"{kind}_max")
-        if name.endswith("_max") and least is not None:
+        kind = name.rpartition("_")[0]
+        if name.endswith("_max") and self.form.cleaned_data.get(f"{kind}_min") is not None:
             return queryset
-        bounds: dict[str, Any] = {f"{column}__isnull": False}
+        return self._among(queryset, RunFigures.objects.filter(**self._bounds(kind)), "run_id")
+
+    def figure_bounds(self) -> dict[str, Any]:
+        """What is asked of numbers, as conditions on RunFigures."""
+        return {name: value for kind in NUMBERS for name, value in self._bounds(kind).items()}
+
+    def _bounds(self, kind: str) -> dict[str, Any]:
+        """A maximum is met by all that is shown as it: 12 seconds are from 12.000 to 12.999."""
+        column, unit = NUMBERS[kind]
+        asked = self.form.cleaned_data
+        least, most = asked.get(f"{kind}_min"), asked.get(f"{kind}_max")
+        bounds: dict[str, Any] = {}
         if least is not None:
             bounds[f"{column}__gte"] = int(least) * unit
         if most is not None:
             bounds[f"{column}__lt"] = (int(most) + 1) * unit
-        return self._among(queryset, RunFigures.objects.filter(**bounds), "run_id")
+        return {f"{column}__isnull": False, **bounds} if bounds else {}
 
     def _among(self, queryset: QuerySet[Any], beside: QuerySet[Any], column: str) -> QuerySet[Any]:
         """The runs that rows of another table name by `column`."""

@@ -166,6 +166,27 @@ def test_a_filter_beyond_the_sums_counts_the_newest_runs_and_says_so(project, mo
     assert "Of the newest" in page
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "took_min=3", "took_max=3", "took_min=2&took_max=4", "tokens_min=30", "tokens_max=40&took_min=1",
+        "tokens_min=20&status=failed", "took_min=9", "tokens_min=10&agent=a&escalated=true", "took_min=0",
+    ],
+)  # fmt: skip
+def test_charts_of_numbers_count_what_the_list_holds(project, other_project, asked):
+    for n in range(8):
+        write(
+            project, NOON - timedelta(minutes=n), took=n + n / 10 if n else None, token_cost=10 * n or None,
+            status=("failed", "succeeded")[n % 2], agent_name="ab"[n % 2], escalated_to_human=n % 3 == 0, agent_version="1",
+        )  # fmt: skip
+    write(other_project, took=3, token_cost=30)
+    verbs.archive([write(project, took=3, token_cost=30)], actor=SOMEBODY)
+    shown = counted(project, asked)
+    assert (shown.runs, shown.sampled) == (listed(project, f"{asked}&started_after=2026-02-14"), False)
+    hidden_too = counted(project, f"{asked}&show=all")
+    assert hidden_too.runs == listed(project, f"{asked}&show=all&started_after=2026-02-14")
+
+
 def test_quantiles_of_durations_by_version(project):
     for seconds in range(1, 101):
         write(project, took=seconds, agent_version="1")
