@@ -22,7 +22,7 @@ from recall.search import LEAST_COSINE, MEANING, MOST_TERMS, RANK_CONSTANT, RANK
 from recall.tokenise import query_terms
 from recall.topk import Comparison, Matrix
 from recall.units import PassageScore
-from recall.vectors import configured_encoder, passage_vectors, record_vectors
+from recall.vectors import all_vectors, configured_encoder
 from recall.word_rankings import Others, by_words
 from records.kinds import kind_named
 
@@ -143,8 +143,7 @@ def _vector_of(text: str) -> Any:
 
 
 def _compare(found: Nearby, encoded: Future[Any]) -> None:
-    projects = [found.project_id]
-    records, passages = record_vectors(projects), passage_vectors(projects)
+    records, passages = all_vectors([found.project_id])
     try:
         vector = encoded.result()
     except EncoderUnavailable as error:

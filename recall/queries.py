@@ -10,7 +10,7 @@ from recall.models import Embedding, Similarity
 from recall.passages import RECORD_PART
 from recall.similar import KEPT, LEAST_COSINE
 from recall.topk import Hit
-from recall.vectors import configured_encoder, passage_vectors, record_vector, record_vectors
+from recall.vectors import all_vectors, configured_encoder, record_vector, record_vectors
 from records.kinds import kind_named
 from records.models import ReviewState
 from records.queries import records_by_node_id
@@ -101,7 +101,7 @@ def similar_to_text(
         return []
     query = configured_encoder().encode([text])[0]
     prefixes = _prefixes(kinds)
-    sets = [record_vectors(project_ids)] + ([passage_vectors(project_ids)] if passages else [])
+    sets = all_vectors(project_ids) if passages else (record_vectors(project_ids),)
 
     def nearest(count: int) -> list[Hit]:
         best: dict[str, Hit] = {}

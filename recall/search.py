@@ -22,7 +22,7 @@ from recall.models import Embedding
 from recall.passages import RECORD_PART
 from recall.tokenise import Term, query_terms
 from recall.topk import Hit
-from recall.vectors import configured_encoder, passage_vectors, record_vectors
+from recall.vectors import all_vectors, configured_encoder
 from recall.word_rankings import PHRASE, SOME, WORDS, by_words
 from records.kinds import Kind, group_by_kind, kind_named
 from records.models import ReviewState
@@ -210,7 +210,7 @@ def _all_matching(phrases: Sequence[str], without: Sequence[Term], node_ids: Ite
 def _nearest(project_ids: list[int], vector: Any, count: int) -> dict[str, Hit]:
     """By the best of a record's own vector and its passages, best first."""
     best: dict[str, Hit] = {}
-    for vectors in (passage_vectors(project_ids), record_vectors(project_ids)):
+    for vectors in reversed(all_vectors(project_ids)):
         for hit in vectors.top(vector, project_ids, count, at_least=LEAST_COSINE):
             if hit.node_id not in best or hit.score > best[hit.node_id].score:
                 best[hit.node_id] = hit

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache
 from typing import Any
 
@@ -69,11 +69,14 @@ class StoredVectors:
         self._held: dict[int, _Held] = {}
         self._adding = threading.Lock()
 
-    def of(self, project_ids: Collection[int], *, counted: bool = False) -> VectorSet:
-        """The set, with these projects as the database has them now: one query a project when nothing changed.
+    def of(
+        self, project_ids: Collection[int], *, counted: bool = False, newest: Callable[[], int] | None = None
+    ) -> VectorSet:
+        """The set, with these projects as the database has them now: one query when nothing changed.
 
-        `counted`: whatever was seen before, each row is looked at.
+        `counted`: whatever was seen before, each row is looked at. `newest`: the greatest id, as somebody else looks it up.
         """
+        newest = newest or cache(_newest)
         for project_id in set(project_ids):
             with self._adding:
                 held = self._held.setdefault(project_id, _Held())
@@ -81,12 +84,10 @@ class StoredVectors:
                 if counted or held.is_to_be_counted(time.monotonic()):
                     self._refresh(project_id, held)
                 else:
-                    self._take_newer(project_id, held)
+                    self._take_newer(project_id, held, newest())
         return self._set
 
-    def _take_newer(self, project_id: int, held: _Held) -> None:
-        """By a look at the end of the table."""
-        newest = Embedding.objects.aggregate(last=Max("id"))["last"] or 0
+    def _take_newer(self, project_id: int, held: _Held, newest: int) -> None:
         if newest == held.newest:
             return
         newer = set(self._rows(project_id).filter(id__gt=held.newest).values_list("node_id", flat=True))
@@ -136,6 +137,10 @@ class StoredVectors:
         return rows.filter(part__gt=RECORD_PART) if self._passages else rows.filter(part=RECORD_PART)
 
 
+def _newest() -> int:
+    return Embedding.objects.aggregate(last=Max("id"))["last"] or 0
+
+
 def _fingerprint(rows: QuerySet[Embedding]) -> tuple[int, int, int]:
     found: dict[str, Any] = rows.aggregate(count=Count("id"), last=Max("id"), sum=Sum("id"))
     return found["count"], found["last"] or 0, int(found["sum"] or 0)
@@ -153,8 +158,19 @@ def _stored(model: str, dimension: int, passages: bool) -> StoredVectors:
 
 def record_vectors(project_ids: Iterable[int], *, counted: bool = False) -> VectorSet:
     """One vector a record, of these projects, as the database has them now; `counted`: to the last row."""
+    return _held_vectors(passages=False).of(set(project_ids), counted=counted)
+
+
+def all_vectors(project_ids: Iterable[int]) -> tuple[VectorSet, VectorSet]:
+    """The record vectors of these projects and those of every passage, by one look at the database."""
+    projects, newest = set(project_ids), cache(_newest)
+    records, passages = (_held_vectors(passages=which).of(projects, newest=newest) for which in (False, True))
+    return records, passages
+
+
+def _held_vectors(*, passages: bool) -> StoredVectors:
     encoder = configured_encoder()
-    return _stored(encoder.name, encoder.dimension, False).of(set(project_ids), counted=counted)
+    return _stored(encoder.name, encoder.dimension, passages)
 
 
 def record_vector(node_id: str) -> bytes | None:
@@ -162,12 +178,6 @@ def record_vector(node_id: str) -> bytes | None:
     rows = Embedding.objects.filter(node_id=node_id, model=configured_encoder().name, part=RECORD_PART)
     vector = rows.values_list("vector", flat=True).first()
     return None if vector is None else bytes(vector)
-
-
-def passage_vectors(project_ids: Iterable[int]) -> VectorSet:
-    """The vectors of every passage of these projects, as the database has them now."""
-    encoder = configured_encoder()
-    return _stored(encoder.name, encoder.dimension, True).of(set(project_ids))
 
 
 def forget_vectors() -> None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from django.core.cache import cache
+
 from curation.history.belief import REVIEWS
 from decisions.models import Decision, Outcome
 from desk.incident.models import Alert
@@ -16,7 +18,7 @@ from runs.figures import RunSummary
 from work_sessions.models import WorkSession
 
 MOST_LINKS, MOST_ACTS = 200, 400
-SUGGESTED_AGENTS = 50
+SUGGESTED_AGENTS, AGENTS_KEPT_SECONDS = 50, 60
 
 
 def alert_named(project: Project, key: str) -> Alert | None:
@@ -25,9 +27,18 @@ def alert_named(project: Project, key: str) -> Alert | None:
 
 
 def agents_of(project: Project) -> list[str]:
-    """Names of agents whose active runs are the project's newest, to choose from: of the newest sums, off their index."""
-    sums = RunSummary.objects.filter(project_id=project.pk, grain=RunSummary.Grain.HOUR).order_by("-start")
-    return sorted({*sums.values_list("agent_name", flat=True)[: 20 * SUGGESTED_AGENTS]})[:SUGGESTED_AGENTS]
+    """Names of agents whose active runs are the project's newest, to choose from, as of a minute ago: off the index of the
+    newest sums."""
+    key = f"incident.agents.{project.pk}"
+    kept: list[str] | None = cache.get(key)
+    if kept is None:
+        sums = RunSummary.objects.filter(project_id=project.pk, grain=RunSummary.Grain.HOUR).order_by(
+            "-start"
+        )
+        newest = {*sums.values_list("agent_name", flat=True)[: 20 * SUGGESTED_AGENTS]}
+        kept = sorted(newest)[:SUGGESTED_AGENTS]
+        cache.set(key, kept, AGENTS_KEPT_SECONDS)
+    return kept
 
 
 class Tie(NamedTuple):

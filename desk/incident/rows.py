@@ -10,7 +10,6 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from decisions.models import Outcome
 from desk.context_pack.asked import trigger_text
 from desk.incident.screen import Known
 from desk.incident.similar import Incident
@@ -21,7 +20,7 @@ from runs.took import took_words
 from runs.tool_calls import NAMES, ToolCall, tool_calls_of
 
 SUMMARY_SHOWN, CALL_SHOWN, LINE_SHOWN = 320, 400, 200  # characters
-CALLS_SHOWN, LINES_SHOWN = 40, 8
+CALLS_SHOWN, LINES_SHOWN, BAD_SHOWN = 40, 8, 3
 TOLD_APART = (*NAMES, "duration_ms")
 LEVELS = {"succeeded": "good", "failed": "bad", "cancelled": "mute", "running": "info"}
 
@@ -122,25 +121,13 @@ def _lines(value: Any) -> Iterator[str]:
             yield one_line(line, LINE_SHOWN)
 
 
-@dataclass
-class KnownRow:
-    """A pitfall or a decision, why it stands here, and what bad came of it."""
-
-    row: Row
-    record: Any
-    why: str
-    tied_to: list[str]
-    bad: list[Outcome]
-    how_to_avoid: str
-
-
-def known_row(one: Known) -> KnownRow:
-    told = [_("cosine %.2f") % one.cosine] if one.cosine is not None else []
-    return KnownRow(
-        row=row_of(one.record, why=", ".join(told)),
-        record=one.record,
-        why=", ".join(told),
-        tied_to=one.tied_to,
-        bad=one.bad,
-        how_to_avoid=one_line(getattr(one.record, "how_to_avoid", None) or "", LINE_SHOWN),
-    )
+def known_row(one: Known) -> Row:
+    """A pitfall or a decision: why it stands here, what bad came of it, how to avoid it."""
+    why = [_("tied to these runs")] if one.tied_to else []
+    if one.cosine is not None:
+        why.append(_("cosine %.2f") % one.cosine)
+    row = row_of(one.record, why=", ".join(why))
+    row.badges += [(_("led to %s") % bad.type, "bad") for bad in one.bad[:BAD_SHOWN]]
+    if advice := one_line(getattr(one.record, "how_to_avoid", None) or "", LINE_SHOWN):
+        row.excerpt = [(advice, False)]
+    return row

@@ -13,7 +13,7 @@ from recall import similar, vectors
 from recall.models import Embedding, Similarity
 from recall.queries import similar_to, similar_to_text
 from recall.similar import KEPT, rebuild_similarities, update_similarities
-from recall.vectors import configured_encoder, forget_vectors, passage_vectors, record_vectors
+from recall.vectors import all_vectors, configured_encoder, forget_vectors, record_vectors
 from records import leases
 from records.leases import LeaseBusy
 from records.verbs import archive, review
@@ -326,8 +326,7 @@ def test_a_text_search_stays_in_the_projects_asked(project, other_project, decis
 
 def test_reading_takes_as_many_queries_for_many_as_for_few(agent, project, decisions):
     def count(read):
-        record_vectors([project.pk])
-        passage_vectors([project.pk])
+        all_vectors([project.pk])
         with CaptureQueriesContext(connection) as queries:
             read()
         return len(queries)
