@@ -31,6 +31,7 @@ from django.db import connection
 from django.db.models import Count
 from django.test.utils import CaptureQueriesContext
 
+from benchmarks.timing import percentile
 from desk.context_pack.asked import Asked, packed_kinds, today
 from desk.context_pack.pack import context_pack
 from projects.models import Project
@@ -108,17 +109,14 @@ def main() -> None:
             ask(text)
         statements.append(len(captured))
 
-    def p95(values: list[float]) -> float:
-        return statistics.quantiles(values, n=20)[-1]
-
     vectors = Embedding.objects.filter(project_id=project.pk).count()
     texts = SearchText.objects.filter(project_id=project.pk).count()
     print(
         f"{connection.vendor}: {Embedding.objects.count():,} vectors on the desk; in the project {texts:,} records, {vectors:,} vectors"
     )
     print("| context pack | p50 ms | p95 ms |\n| --- | ---: | ---: |")
-    print(f"| wall | {statistics.median(wall):.0f} | {p95(wall):.0f} |")
-    print(f"| of this process's processor | {statistics.median(work):.0f} | {p95(work):.0f} |")
+    print(f"| wall | {statistics.median(wall):.0f} | {percentile(wall, 0.95):.0f} |")
+    print(f"| of this process's processor | {statistics.median(work):.0f} | {percentile(work, 0.95):.0f} |")
     print(
         f"{statistics.median(items):.0f} items (median), {max(statements)} statements at most, budget {options.budget}"
     )

@@ -14,7 +14,6 @@ import argparse
 import os
 import random
 import sys
-import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -30,6 +29,7 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
+from benchmarks.timing import HEADER, measure, row
 from decisions.models import Decision, Outcome
 from graph.queries import graph_store
 from graph.store import Within
@@ -94,18 +94,8 @@ def fill(nodes: int, relations: int) -> Project:
     return project
 
 
-def measure(what: str, act, times: int = 60) -> None:
-    for _ in range(5):
-        act()
-    wall, cpu = [], []
-    for _ in range(times):
-        start, started = time.perf_counter(), time.process_time()
-        act()
-        wall.append((time.perf_counter() - start) * 1000)
-        cpu.append((time.process_time() - started) * 1000)
-    at = [times // 2, int(times * 0.95) - 1]
-    numbers = [sorted(took)[place] for took in (wall, cpu) for place in at]
-    print(f"| {what:<44} | " + " | ".join(f"{number:8.1f}" for number in numbers) + " |", flush=True)
+def tell(what: str, act, times: int = 60) -> None:
+    print(row(what, measure(act, times)), flush=True)
 
 
 def raw_hop(node_id: str) -> None:
@@ -144,20 +134,18 @@ def main() -> None:
         assert answer.status_code == 200, answer.content[:500]
 
     print(f"{connection.vendor}, {options.nodes:,} nodes, {options.relations:,} relations; milliseconds\n")
-    print(
-        f"| {'cap 30':<44} | wall p50 | wall p95 |  CPU p50 |  CPU p95 |\n| {'-' * 44} |" + " -------: |" * 4
-    )
-    measure("raw statements, one hop of similarity", lambda: raw_hop(anyone()))
-    measure("store, depth 1", lambda: store.neighbourhood(anyone(), within, depth=1, cap=30))
-    measure("store, depth 2", lambda: store.neighbourhood(anyone(), within, depth=2, cap=30))
-    measure("store, depth 1, the hub", lambda: store.neighbourhood("dec_1", within, depth=1, cap=30))
-    measure("store, depth 2, the hub", lambda: store.neighbourhood("dec_1", within, depth=2, cap=30))
-    measure("store, similar 10", lambda: store.similar(anyone(), within, k=10))
-    measure("store, a path", lambda: store.path(anyone(), anyone(), within), times=20)
-    measure("JSON, depth 2", lambda: get(anyone(), 2, "data"))
-    measure("page, depth 1", lambda: get(anyone(), 1))
-    measure("page, depth 2", lambda: get(anyone(), 2))
-    measure("page, depth 2, the hub", lambda: get("dec_1", 2))
+    print(HEADER)
+    tell("raw statements, one hop of similarity", lambda: raw_hop(anyone()))
+    tell("store, depth 1", lambda: store.neighbourhood(anyone(), within, depth=1, cap=30))
+    tell("store, depth 2", lambda: store.neighbourhood(anyone(), within, depth=2, cap=30))
+    tell("store, depth 1, the hub", lambda: store.neighbourhood("dec_1", within, depth=1, cap=30))
+    tell("store, depth 2, the hub", lambda: store.neighbourhood("dec_1", within, depth=2, cap=30))
+    tell("store, similar 10", lambda: store.similar(anyone(), within, k=10))
+    tell("store, a path", lambda: store.path(anyone(), anyone(), within), times=20)
+    tell("JSON, depth 2", lambda: get(anyone(), 2, "data"))
+    tell("page, depth 1", lambda: get(anyone(), 1))
+    tell("page, depth 2", lambda: get(anyone(), 2))
+    tell("page, depth 2, the hub", lambda: get("dec_1", 2))
 
 
 if __name__ == "__main__":

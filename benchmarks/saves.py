@@ -36,7 +36,7 @@ from django.db.models import F
 from django.test import Client
 
 from benchmarks.pages import text
-from benchmarks.timing import HEADER, Took, row
+from benchmarks.timing import HEADER, Took, percentile, row
 from decisions.actions import create_decisions
 from decisions.models import Decision
 from graph.address import parse_graph_url
@@ -156,9 +156,8 @@ def nobody():
 
 
 def took_of(took: list[tuple[float, float]]) -> Took:
-    at = (len(took) // 2, int(len(took) * 0.95) - 1)
-    wall, cpu = (sorted(one) for one in zip(*took, strict=True))
-    return Took(wall[at[0]], wall[at[1]], cpu[at[0]], cpu[at[1]])
+    numbers = zip(*took, strict=True)
+    return Took(*(percentile(one, part) for one in numbers for part in (0.5, 0.95)))
 
 
 def main() -> None:

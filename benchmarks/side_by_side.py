@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.timing import percentile
+
 WARM_UP = 10
 
 
@@ -24,10 +26,6 @@ class Pair:
     def is_near_raw(self) -> bool:
         """At most 1.5 times the raw statement, or 3 ms over it, at the median."""
         return self.ours50 <= max(1.5 * self.raw50, self.raw50 + 3)
-
-
-def percentile(took: Sequence[float], share: float) -> float:
-    return sorted(took)[min(len(took) - 1, int(len(took) * share))]
 
 
 def side_by_side(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 
@@ -25,8 +26,12 @@ def measure(act: Callable[[], object], times: int = 60) -> Took:
         act()
         wall.append((time.perf_counter() - start) * 1000)
         cpu.append((time.process_time() - started) * 1000)
-    at = (times // 2, int(times * 0.95) - 1)
-    return Took(*(sorted(took)[place] for took in (wall, cpu) for place in at))
+    return Took(*(percentile(took, part) for took in (wall, cpu) for part in (0.5, 0.95)))
+
+
+def percentile(values: Sequence[float], part: float) -> float:
+    """The value that this part of them, in (0, 1], does not exceed (nearest rank)."""
+    return sorted(values)[max(0, math.ceil(len(values) * part) - 1)]
 
 
 def row(what: str, took: Took) -> str:

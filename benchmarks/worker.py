@@ -24,6 +24,7 @@ import numpy as np
 from django.db import connection
 from django.utils import timezone
 
+from benchmarks.timing import percentile
 from decisions.models import Decision
 from graph.worker import Worker
 from graph.worker_thread import due_count
@@ -52,10 +53,6 @@ def words_of_real_texts():
 
 def resident_mb():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
-def percentile(values, at):
-    return sorted(values)[min(len(values) - 1, int(len(values) * at))]
 
 
 def in_milliseconds(read, times):
