@@ -16,7 +16,7 @@ LONGEST_PHRASE = 8  # words
 # What the index is asked for at most, once it is known in how many texts each word stands: any of the rarest words that
 # together stand in so many texts (what meaning finds is ranked by its words too; without it, more are asked), and all of
 # so many words.
-MOST_TEXTS, MOST_TEXTS_OF_WORDS_ALONE, MOST_ASKED_AT_ONCE = 5_000, 40_000, 5
+MOST_TEXTS, MOST_TEXTS_OF_WORDS_ALONE, MOST_ASKED_AT_ONCE = 3_000, 40_000, 5
 # So many of what the index finds, the best, are read to be ranked anew, and so many characters of each one's tokens.
 MOST_READ, READ_OF_A_TEXT = 100, 6_000
 
