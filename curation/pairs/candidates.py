@@ -18,7 +18,6 @@ from records.kinds import kind_of, parse_node_id
 from records.models import Link, ProjectionMark, RecordTag, Relation
 from records.queries import records_by_node_id
 
-LEAST_COSINE = 0.6
 NEIGHBOURS = 10
 LINKS = 50
 KEPT_PAIRS = 100
@@ -84,9 +83,7 @@ def _add_kept(found: Candidates, node_ids: list[str]) -> None:
 
 
 def _add_similar(found: Candidates, node_ids: list[str]) -> None:
-    rows = Similarity.objects.order_by("source", "-score", "target").filter(
-        source__in=node_ids, score__gte=LEAST_COSINE
-    )
+    rows = Similarity.objects.order_by("source", "-score", "target").filter(source__in=node_ids)
     taken: dict[str, int] = defaultdict(int)
     for source, target, score in rows.values_list("source", "target", "score"):
         if _prefix(source) == _prefix(target) and _may_repeat(source) and taken[source] < NEIGHBOURS:

@@ -1,8 +1,9 @@
 """What two records are to each other as far as a program can tell: likely duplicates, maybe contradicting, or neither.
 
-The score of a pair is the cosine of its record vectors, raised by the words that both titles use. Weight and thresholds
-were measured (benchmarks/pairs.py, docs/pairs.md): words of the bodies tell nothing more, since two records made from
-one template share most of them whatever they decide.
+The score of a pair is the cosine of its record vectors, raised by the words that both titles use: from the project's
+threshold on, likely duplicates. Whether two are of one subject, whatever they decide, is told better by the cosine and by
+how many words of the whole texts they share beyond chance. Weights and thresholds were measured (benchmarks/pairs.py,
+docs/pairs.md).
 """
 
 from __future__ import annotations
@@ -17,15 +18,18 @@ from curation.pairs.overlap import Overlap, Words, overlap_of
 from records.models import Relation
 
 # Of any other scorer: every pair is judged anew (see chores).
-SCORER = "1"
+SCORER = "2"
 
 TITLE_WEIGHT = 0.2
+# Of the subject the rest is the cosine.
+WORDS_WEIGHT = 1 / 3
 # Where the encoder cannot read the texts, their words decide: none shared scores this at most.
 UNREAD = 0.5
 
-# Of records this near a disagreement is worth a look; of still nearer ones of which neither names the other, the later.
-CONFLICT_SCORE = 0.72
-LATER_SCORE = 0.78
+# Of records so much of one subject a disagreement is worth a look; of those of which neither names the other, the later
+# from somewhat more on.
+CONFLICT_SUBJECT = 0.62
+LATER_SUBJECT = 0.68
 LATER_BY = timedelta(days=1)
 
 Why = dict[str, Any]
@@ -75,7 +79,8 @@ def judged(one: End, other: End, between: Between, threshold: float) -> Suggesti
     overlap = overlap_of(one.words, other.words) if one.words and other.words else None
     same_text = one.kind == other.kind and bool(one.text_hash) and one.text_hash == other.text_hash
     score = 1.0 if same_text else score_of(between.cosine, overlap)
-    words = None if overlap is None else round(shared(overlap), 4)
+    subject = 1.0 if same_text else subject_of(between.cosine, overlap)
+    words = None if overlap is None else round(overlap.contained, 4)
 
     def suggestion(sort: str, score: float, *why: Why) -> Suggestion:
         known = [*why, *_likeness(same_text, between.cosine, words)]
@@ -87,12 +92,12 @@ def judged(one: End, other: End, between: Between, threshold: float) -> Suggesti
         return None
     said_by = between.links.get(Relation.DUPLICATE_OF)
     is_likely = same_text or said_by is not None or score >= threshold
-    if is_likely or score >= CONFLICT_SCORE:
+    if is_likely or subject >= CONFLICT_SUBJECT:
         disagreements = _disagreements(one, other)
-        if not is_likely and not disagreements and score >= LATER_SCORE:
+        if not is_likely and not disagreements and subject >= LATER_SUBJECT:
             disagreements = _later(one, other)
         if disagreements:
-            return suggestion(Sort.CONFLICT, score, *disagreements)
+            return suggestion(Sort.CONFLICT, subject, *disagreements)
     if not is_likely:
         return None
     if said_by is not None and not same_text:
@@ -111,9 +116,16 @@ def score_of(cosine: float | None, overlap: Overlap | None) -> float:
     return score
 
 
-def shared(overlap: Overlap) -> float:
-    """One number in [0, 1] of how much of the shorter text stands in the other one."""
-    return (overlap.contained + overlap.phrases) / 2
+def subject_of(cosine: float | None, overlap: Overlap | None) -> float:
+    """In [0, 1]: how far two are of one subject, whether they decide the same or not."""
+    if cosine is None:
+        return 0.0
+    words = overlap.beyond_chance if overlap is not None else 0.0
+    subject = min(0.9999, max(0.0, (1 - WORDS_WEIGHT) * cosine + WORDS_WEIGHT * words))
+    if overlap is not None and not overlap.is_read:
+        # Two records made from one template share nearly all of the body, whatever their titles say.
+        return min(subject, UNREAD + (1 - UNREAD) * min(overlap.title, overlap.body))
+    return subject
 
 
 def _likeness(same_text: bool, cosine: float | None, words: float | None) -> list[Why]:

@@ -288,3 +288,16 @@ def test_followers_are_registered_once():
     followers.follow(up_to_date=keep_pairs)
     assert followers._up_to_date == before
     assert keep_pairs in before
+
+
+def test_another_scorer_applies_to_all(decide, project, monkeypatch):
+    decide()
+    decide(title="Redis cache for order totals", decision=REDIS_AGAIN)
+    work()
+    assert not chores.catch_up()
+    SuggestedPair.objects.all().delete()
+    monkeypatch.setattr(chores, "SCORER", "of an upgrade")
+    assert [project_id for project_id, _rules, _after in chores.behind()] == [project.pk]
+    assert not chores.catch_up()
+    assert SuggestedPair.objects.count() == 1
+    assert chores.behind() == []
