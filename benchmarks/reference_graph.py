@@ -14,9 +14,10 @@ from neo4j import Driver
 from benchmarks.side_by_side import Pair, side_by_side
 from decisions.models import Decision, Outcome
 from graph import connection as graph_connection
+from graph import cypher
 from graph.queries import graph_store
 from graph.relational import RelationalGraph
-from graph.store import GraphStore, Similar, Within
+from graph.store import LOOK, GraphStore, Neighbourhood, Similar, Within
 from recall.topk import Matrix
 from recall.vectors import record_vectors
 from records.kinds import graph_kinds
@@ -26,24 +27,29 @@ SHOWN = "{0}.project_id = $project AND {0}.active"
 SIMILAR = f"""
     MATCH (n:Record {{id: $node}})-[r:SIMILAR_TO]-(m:Record) WHERE {SHOWN.format("m")} AND r.score >= 0.5
     RETURN m.id, m.kind, m.title, m.status, r.score ORDER BY r.score DESC LIMIT 10"""
-# What a page shows of a neighbourhood: the nodes, the degree of each, and the relations among them.
+# What a page shows of a neighbourhood: the nodes in the order of the walk, the neighbours that each has, and the relations
+# among them. Unlike the product's own it looks at all relations of a node, and does not say what it left out.
+KEY = "coalesce(-{0}.score, $keys[type({0})])"
 ANSWER = f"""
     UNWIND nodes AS a
     RETURN a.id, a.kind, a.title, a.status, a.review_state,
-           COUNT {{ (a)-[]-(x:Record) WHERE {SHOWN.format("x")} }},
+           COUNT {{ MATCH (a)-[]-(x:Record) WHERE {SHOWN.format("x")} RETURN DISTINCT x }},
            COLLECT {{ MATCH (a)-[e]->(b:Record) WHERE b IN nodes RETURN [type(e), e.score, b.id] }}"""
-ONE_HOP = f"""
-    MATCH (n:Record {{id: $node}})-[r]-(m:Record) WHERE {SHOWN.format("m")}
-    WITH n, m, max(r.score) AS score ORDER BY score DESC LIMIT $cap
-    WITH n, collect(m) AS found WITH [n] + found AS nodes {ANSWER}"""
-TWO_HOPS = f"""
-    MATCH (n:Record {{id: $node}})-[r]-(m:Record) WHERE {SHOWN.format("m")}
-    WITH n, m, max(r.score) AS score ORDER BY score DESC LIMIT $cap
-    WITH n, collect(m) AS near
-    UNWIND near AS m
-    OPTIONAL MATCH (m)-[s]-(o:Record) WHERE {SHOWN.format("o")} AND o <> n AND NOT o IN near
-    WITH n, near, o, max(s.score) AS score ORDER BY score DESC
-    WITH n, near, collect(o) AS far WITH ([n] + near + far)[..$cap] AS nodes {ANSWER}"""
+NEAR = f"""
+    MATCH (n:Record {{id: $node}})
+    OPTIONAL MATCH (n)-[r]-(m:Record) WHERE {SHOWN.format("m")}
+    WITH n, m, min({KEY.format("r")}) AS key ORDER BY key, m.id LIMIT $cap - 1
+    WITH n, collect(m) AS near"""
+ONE_HOP = f"""{NEAR}
+    WITH [n] + near AS nodes {ANSWER}"""
+TWO_HOPS = f"""{NEAR}
+    CALL (n, near) {{
+        UNWIND CASE WHEN size(near) < $cap - 1 THEN near ELSE [] END AS m
+        MATCH (m)-[s]-(o:Record) WHERE {SHOWN.format("o")} AND o <> n AND NOT o IN near
+        WITH o, min({KEY.format("s")}) AS key ORDER BY key, o.id LIMIT $cap
+        RETURN collect(o) AS far
+    }}
+    WITH ([n] + near + far)[..$cap] AS nodes {ANSWER}"""
 OUTCOMES = f"""
     MATCH (d:Record)-[:LEADS_TO]->(o:Outcome) WHERE d.id IN $nodes AND {SHOWN.format("o")}
     RETURN d.id, o.id, o.title, o.type, o.success_rate ORDER BY d.id, o.id"""
@@ -59,6 +65,7 @@ BY_INDEX = f"""
     CALL db.index.vector.queryNodes($index, 100, $vector) YIELD node AS m, score AS likeness
     WHERE {SHOWN.format("m")}
     RETURN m.id, m.kind, m.title, m.status, likeness ORDER BY likeness DESC LIMIT 10"""
+AGREEING = 50
 # Projects by their place in the order of size: the largest, and some of each magnitude.
 PLACES = (0, 1, 3, 7, 15, 40)
 
@@ -141,12 +148,19 @@ class GraphReads:
         ]  # fmt: skip
 
     def _hood(self, what: str, nodes: list[tuple[str, int]], depth: int, cap: int, statement: str) -> Pair:
-        return side_by_side(
-            what,
-            nodes,
-            lambda one: self.asked(lambda store: store.neighbourhood(one[0], Within(project_id=one[1]), depth=depth, cap=cap)),
-            lambda one: self.raw(statement, node=one[0], project=one[1], cap=cap),
-        )  # fmt: skip
+        def ours(one: tuple[str, int]) -> Neighbourhood:
+            within = Within(project_id=one[1])
+            hood: Neighbourhood = self.asked(
+                lambda store: store.neighbourhood(one[0], within, depth=depth, cap=cap)
+            )
+            return hood
+
+        def plain(one: tuple[str, int]) -> Any:
+            return self.raw(statement, node=one[0], project=one[1], cap=cap, keys=cypher.KEYS)
+
+        for one in nodes[:AGREEING]:
+            _agree(ours(one), plain(one))
+        return side_by_side(what, nodes, ours, plain)
 
     def vector_pairs(self) -> list[Pair]:
         """Similar by vector, in projects of different size; the raw statement is the faster of the two that answer."""
@@ -231,6 +245,15 @@ class GraphReads:
                 wanted += len(right)
             found.append((size, hit / max(wanted, 1)))
         return found
+
+
+def _agree(hood: Neighbourhood, rows: list[list[Any]]) -> None:
+    """Both say the same of what is shown, but of nodes with more relations than a walk looks at."""
+    if any(row[5] >= LOOK for row in rows):
+        return
+    assert [(node.id, node.degree) for node in hood.nodes] == [(row[0], row[5]) for row in rows], hood.center
+    told = {(row[0], relation, other) for row in rows for relation, _score, other in row[6]}
+    assert {(edge.source, edge.relation.value, edge.target) for edge in hood.edges} == told, hood.center
 
 
 def project_index(project: int) -> str | None:

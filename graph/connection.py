@@ -1,8 +1,8 @@
 """The one connection to Neo4j of this process: short time-outs, a breaker, and nothing that outlives a fork.
 
 A server that refuses answers at once, but one that is stopped or cut off keeps a socket open and silent, and the
-driver has no time-out for that: so each call runs in a thread of its own with a deadline, and after a failure nobody
-asks again until a pause is over.
+driver has no time-out for that: so each call runs in another thread, with a deadline, and after a failure nobody asks
+again until a pause is over.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.conf import settings
@@ -89,6 +90,8 @@ breaker = Breaker()
 _lock = threading.Lock()
 _driver: Driver | None = None
 _address: GraphAddress | None = None
+# Where threads without work wait for it.
+_idle: list[SimpleQueue[_Errand]] = []
 
 
 def configured_address() -> GraphAddress | None:
@@ -191,25 +194,50 @@ def guarded(work: Callable[[], T], seconds: float) -> T:
     return answer
 
 
+class _Errand:
+    """A piece of work for another thread, and what came of it."""
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        self.work = work
+        self.answer: Any = None
+        self.error: BaseException | None = None
+        self.pending = threading.Lock()
+        self.pending.acquire()
+
+    def run(self) -> None:
+        try:
+            self.answer = self.work()
+        except BaseException as error:
+            self.error = error
+
+
 def within_time(work: Callable[[], T], seconds: float) -> T:
     """What `work` answers or raises; TimeoutError after so many seconds, its thread left to its fate."""
-    answers: list[T] = []
-    errors: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            answers.append(work())
-        except BaseException as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=run, name="memory-desk-graph", daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if errors:
-        raise errors[0]
-    if not answers:
+    errand = _Errand(work)
+    try:
+        inbox = _idle.pop()
+    except IndexError:
+        inbox = SimpleQueue()
+        threading.Thread(target=_run_errands, args=(inbox,), name="memory-desk-graph", daemon=True).start()
+    inbox.put(errand)
+    if not errand.pending.acquire(timeout=seconds):
         raise TimeoutError(f"no answer within {seconds:g} s")
-    return answers[0]
+    if errand.error is not None:
+        raise errand.error
+    answer: T = errand.answer
+    return answer
+
+
+def _run_errands(inbox: SimpleQueue[_Errand]) -> None:
+    """One after another, as a thread's start costs as much as a small answer; it comes back when its work has an end."""
+    is_kept = True
+    while is_kept:
+        errand = inbox.get()
+        errand.run()
+        if is_kept := len(_idle) < POOL:
+            _idle.append(inbox)
+        errand.pending.release()
+        del errand  # what it holds is for the one who waits
 
 
 def away_since() -> datetime | None:
@@ -246,6 +274,7 @@ def _drop_in_child() -> None:
     """In a forked child: the parent's sockets are not ours, and closing them would speak on them."""
     global _driver, _lock
     _driver, _lock = None, threading.Lock()
+    _idle.clear()  # its threads are the parent's
     breaker.__init__()  # type: ignore[misc]
 
 

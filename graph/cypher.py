@@ -7,7 +7,7 @@ has no project and so is found by no read. Symmetrical relations are kept once, 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,12 +18,11 @@ from records.kinds import Kind, graph_kinds
 
 NAME = re.compile(r"[A-Z][A-Za-z]*")
 DIMENSION = 384
-RANKS = {relation.value: rank for relation, rank in RANK.items()}
+# The least comes first: asserted relations by their rank, below any likeness, which comes by its score.
+KEYS = {relation.value: rank - 10.0 for relation, rank in RANK.items()} | {Relation.SIMILAR_TO.value: 0.0}
 SHOWN = "m.project_id = $project AND ($hidden OR m.active) AND ($kinds IS NULL OR m.kind IN $kinds)"
 CARD = "m.id, m.kind, m.title, m.status, m.review_state, m.active"
 Card = tuple[Any, ...]
-# A node's card and its best relations, each [far id, 1 where it runs from there, type, score].
-Seen = tuple[Card, list[list[Any]]]
 NEAR_ENOUGH = "(r.score IS NULL OR r.score >= $least)"
 
 
@@ -38,7 +37,7 @@ def vector_index_of(kind: Kind) -> str:
     return f"{kind.name}_embedding"
 
 
-def _card(name: str) -> str:
+def card_of(name: str) -> str:
     return CARD.replace("m.", f"{name}.")
 
 
@@ -46,10 +45,19 @@ def types_of(relations: Iterable[Relation]) -> str:
     return "|".join(sorted(Relation(relation).value for relation in relations))
 
 
-def _walked(relations: Iterable[Relation]) -> tuple[str, list[str]]:
-    """The types of a pattern, and those that count. Few patterns: the server plans each text anew, in 0.1 s."""
-    wanted = sorted(Relation(relation).value for relation in relations)
-    return (wanted[0] if len(wanted) == 1 else types_of(Relation)), wanted
+def pattern_of(within: Within) -> str:
+    """The types of a pattern, one or all; `counting` picks others. Few patterns: the server plans each text anew."""
+    wanted = _types(within)
+    return wanted[0] if len(wanted) == 1 else types_of(Relation)
+
+
+def counting(within: Within) -> str:
+    """Whether a relation of that pattern is one of those asked for."""
+    return "true" if len(within.relations) in (1, len(Relation)) else "type(r) IN $types"
+
+
+def _types(within: Within) -> list[str]:
+    return sorted(Relation(relation).value for relation in within.relations)
 
 
 def _within(within: Within) -> dict[str, Any]:
@@ -65,62 +73,30 @@ def best_rows(node_ids: Sequence[str], within: Within, limit: int) -> list[Row]:
     """The best `limit` relations of each node to records that `within` shows."""
     if not node_ids or not within.relations:
         return []
+    offer = "[m.id, CASE WHEN startNode(r) = n THEN 0 ELSE 1 END, type(r), r.score]"
     statement = f"""
         UNWIND $nodes AS near
         MATCH (n:Record {{id: near}})
-        WITH n, {_best(within)} AS best
+        WITH n, {best(within, offer)} AS best
         UNWIND best AS one
         RETURN n.id, one[0], one[1], one[2], one[3]"""
-    asked = {"nodes": list(node_ids), "limit": limit, **_walking(within)}
+    asked = {"nodes": list(node_ids), "limit": limit, **walking(within)}
     return [Row(*row) for row in fetch(statement, asked)]
 
 
-def seen(node_ids: Sequence[str], within: Within, limit: int) -> list[Seen]:
-    """These nodes of the project, whatever their state: one statement."""
-    if not node_ids:
-        return []
-    statement = f"""
-        UNWIND $nodes AS near
-        MATCH (n:Record {{id: near}}) WHERE n.project_id = $project
-        RETURN {_card("n")}, {_best(within)} AS best"""
-    asked = {"nodes": list(node_ids), "limit": limit, **_walking(within)}
-    return [(row[:6], row[6]) for row in fetch(statement, asked)]
-
-
-def seen_around(
-    node_id: str, within: Within, limit: int, ahead: int, known: Collection[str] = ()
-) -> list[Seen]:
-    """As `seen` of one node, and of the `ahead` best that it offers and nobody knows yet, in the same statement."""
-    statement = f"""
-        MATCH (near:Record {{id: $node}}) WHERE near.project_id = $project
-        WITH near, {_best(within, "near", "m")} AS best
-        WITH near, best, COLLECT {{
-            UNWIND range(0, size(best) - 1) AS at
-            WITH best[at][0] AS m, min(at) AS at WHERE NOT m.id IN $known
-            RETURN m ORDER BY at LIMIT $ahead
-        }} AS others
-        RETURN [{_card("near")}], [one IN best | [one[0].id, one[1], one[2], one[3]]],
-            COLLECT {{ UNWIND others AS n RETURN [[{_card("n")}], {_best(within)}] }}"""
-    asked = {"node": node_id, "limit": limit, "ahead": max(0, ahead), "known": [*known, node_id]}
-    found = fetch(statement, {**asked, **_walking(within)})
-    return [(tuple(card), best) for card, best, _ in found] + [
-        (tuple(card), best) for _, _, others in found for card, best in others
-    ]
-
-
-def _best(within: Within, near: str = "n", far: str = "m.id") -> str:
-    """The best `$limit` relations of a node to what `within` shows: [far end, 1 where it runs from there, type, score]."""
-    pattern, _ = _walked(within.relations)
+def best(within: Within, offer: str) -> str:
+    """The best `$limit` relations r of a node n to a record m that `within` shows: a list of `offer`, least key first."""
     return f"""COLLECT {{
-            MATCH ({near})-[r:{pattern}]-(m:Record)
-            WHERE type(r) IN $types AND {SHOWN} AND {NEAR_ENOUGH}
-            RETURN [{far}, CASE WHEN startNode(r) = {near} THEN 0 ELSE 1 END, type(r), r.score]
-            ORDER BY $ranks[type(r)], coalesce(r.score, 0.0) DESC, m.id LIMIT $limit
+            MATCH (n)-[r:{pattern_of(within)}]-(m:Record)
+            WHERE {counting(within)} AND {SHOWN} AND {NEAR_ENOUGH}
+            WITH n, r, m, coalesce(-r.score, $keys[type(r)]) AS key ORDER BY key, m.id LIMIT $limit
+            RETURN {offer}
         }}"""
 
 
-def _walking(within: Within) -> dict[str, Any]:
-    return {**_within(within), "ranks": RANKS, "types": _walked(within.relations)[1]}
+def walking(within: Within) -> dict[str, Any]:
+    """The parameters that `best` takes, without its limit."""
+    return {**_within(within), "keys": KEYS, "types": _types(within)}
 
 
 def likest(node_id: str, project_id: int, least: float, limit: int) -> list[tuple[Any, ...]] | None:
@@ -158,23 +134,9 @@ def led_to(status: str, kind: Kind, within: Within, limit: int) -> list[tuple[Ca
         WHERE m.project_id = $project AND m.status = $status AND m.at IS NOT NULL AND ($hidden OR m.active)
         WITH m ORDER BY {newest} LIMIT $limit
         MATCH (n:Record)-[:LEADS_TO]->(m) WHERE n.project_id = $project AND ($hidden OR n.active)
-        RETURN {_card("n")}, {CARD} ORDER BY {newest}"""
+        RETURN {card_of("n")}, {CARD} ORDER BY {newest}"""
     asked = {"project": within.project_id, "hidden": within.hidden, "status": status, "limit": limit}
     return [(row[:6], row[6:]) for row in fetch(statement, asked)]
-
-
-def rows_among(some: Sequence[str], others: Sequence[str], within: Within) -> list[Row]:
-    """Every relation between one of `some` and one of `others` or `some`, whatever the state of either."""
-    if not some or not within.relations:
-        return []
-    pattern, types = _walked(within.relations)
-    statement = f"""
-        UNWIND $some AS near
-        MATCH (n:Record {{id: near}})-[r:{pattern}]-(m:Record)
-        WHERE m.id IN $there AND type(r) IN $types AND {NEAR_ENOUGH}
-        RETURN n.id, m.id, CASE WHEN startNode(r) = n THEN 0 ELSE 1 END, type(r), r.score"""
-    asked = {"some": list(some), "there": [*some, *others], "types": types, "least": within.min_score}
-    return [Row(*row) for row in fetch(statement, asked)]
 
 
 def cards(node_ids: Iterable[str], within: Within) -> list[tuple[Any, ...]]:

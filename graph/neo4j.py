@@ -10,8 +10,9 @@ import numpy as np
 from neo4j.exceptions import ClientError
 
 from graph import cypher
-from graph.offers import RELATIONS, Offers, best_offers, edges_of_rows
-from graph.store import Edge, Node, NoSuchNode, Similar, Within
+from graph.cypher_hood import hood
+from graph.offers import RELATIONS, Offers, best_offers
+from graph.store import Edge, Neighbourhood, Node, NoSuchNode, Similar, Within
 from graph.walk import Walk
 from records.kinds import graph_kinds
 
@@ -27,9 +28,36 @@ KNOWN_SECONDS = 30.0
 
 
 class Neo4jGraph(Walk):
-    """One statement a step, whatever the number of nodes; no node comes with its vector."""
+    """A neighbourhood is one statement, and so is each step of a path; no node comes with its vector."""
 
     name = "neo4j"
+
+    def neighbourhood(
+        self, node_id: str, within: Within, *, depth: int = 1, cap: int = 30, known: Collection[str] = ()
+    ) -> Neighbourhood:
+        known = set(known)
+        room = cap - (node_id not in known)
+        look = self.look + len(known)
+        read = hood(node_id, within, depth=depth, room=room, look=look, known=known)
+        if read is None:
+            raise NoSuchNode(node_id)
+        new = [one for one in read.nodes if one.card[0] not in known]
+        at_least = any(one.cut for one in read.nodes if one.hop < depth)
+        left = 0
+        for hop, found in enumerate(read.found, start=1):
+            left += max(0, found - room)
+            room = max(0, room - found)
+            # Without room the walk ended before its depth, though it had got somewhere.
+            at_least |= room == 0 and hop < depth and any(one.hop == hop for one in read.nodes)
+        edges = (Edge(source, target, RELATIONS[kind], score) for source, target, kind, score in read.edges)
+        return Neighbourhood(
+            center=node_id,
+            nodes=[Node(*[*one.card, min(self.look, one.neighbours), one.hop]) for one in new],
+            edges=sorted(edges, key=lambda edge: edge.order),
+            total=len(new) + left,
+            truncated=at_least or left > 0,
+            at_least=at_least,
+        )
 
     def similar_by_vector(self, vector: Any, within: Within, *, k: int = 10) -> list[Similar]:
         wanted = [float(number) for number in _read(vector)]
@@ -69,17 +97,6 @@ class Neo4jGraph(Walk):
                 found += [(Node(*cause), Node(*outcome)) for cause, outcome in pairs]
         return found
 
-    def _seen(
-        self, node_ids: Sequence[str], within: Within, per_node: int, cards: Mapping[str, Node]
-    ) -> tuple[dict[str, Node], dict[str, Offers]]:
-        return _as_offered(node_ids, cypher.seen(node_ids, within, per_node + 1), per_node)
-
-    def _around(
-        self, node_id: str, within: Within, per_node: int, ahead: int, known: Collection[str]
-    ) -> tuple[dict[str, Node], dict[str, Offers]]:
-        rows = cypher.seen_around(node_id, within, per_node + 1, ahead, known)
-        return _as_offered([node_id], rows, per_node)
-
     def _likest(self, node_id: str, project_id: int, least: float, count: int) -> list[Similar]:
         found = cypher.likest(node_id, project_id, least, count)
         if found is None:
@@ -92,24 +109,8 @@ class Neo4jGraph(Walk):
     def _offers(self, node_ids: Sequence[str], within: Within, per_node: int) -> dict[str, Offers]:
         return best_offers(node_ids, cypher.best_rows(node_ids, within, per_node + 1), per_node)
 
-    def _edges_among(self, some: Sequence[str], others: Sequence[str], within: Within) -> list[Edge]:
-        return edges_of_rows(cypher.rows_among(some, others, within))
-
     def _nodes(self, node_ids: Iterable[str], within: Within) -> dict[str, Node]:
         return {row[0]: Node(*row) for row in cypher.cards(node_ids, within)}
-
-
-def _as_offered(
-    node_ids: Sequence[str], rows: Iterable[tuple[cypher.Card, list[list[Any]]]], per_node: int
-) -> tuple[dict[str, Node], dict[str, Offers]]:
-    """Best first and each once: the server did what `best_offers` does to rows of tables."""
-    nodes: dict[str, Node] = {}
-    offers = dict.fromkeys(node_ids, Offers())
-    for card, best in rows:
-        nodes[card[0]] = Node(*card)
-        edges = tuple(_edge(card[0], *one) for one in best[:per_node])
-        offers[card[0]] = Offers(edges, cut=len(best) > per_node)
-    return nodes, offers
 
 
 class _KnownProjects:
@@ -141,11 +142,6 @@ _known = _KnownProjects()
 def _read(vector: Any) -> Any:
     given = isinstance(vector, bytes | bytearray | memoryview)
     return np.frombuffer(vector, dtype="<f4") if given else np.asarray(vector, dtype=np.float32)
-
-
-def _edge(near: str, far: str, direction: int, relation: str, score: float | None) -> Edge:
-    source, target = (far, near) if direction else (near, far)
-    return Edge(source, target, RELATIONS[relation], score)
 
 
 def _similar(rows: Iterable[tuple[Any, ...]]) -> list[Similar]:

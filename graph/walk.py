@@ -1,4 +1,4 @@
-"""How a graph is walked, whatever holds it: both stores answer by these steps, so they answer alike."""
+"""How paths, outcomes and similar records are found, whatever holds the graph: both stores take these steps."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from recall.similar import KEPT, LEAST_COSINE
 # A path is looked for among at most this many nodes.
 PATH_NODES = 3000
 OUTCOMES = 1000
-Rank = tuple[tuple[int, float], str]
 
 
 class Walk(ABC):
@@ -38,10 +37,6 @@ class Walk(ABC):
         """The best `per_node` edges of each node to records that `within` shows."""
 
     @abstractmethod
-    def _edges_among(self, some: Sequence[str], others: Sequence[str], within: Within) -> list[Edge]:
-        """Every edge between one of `some` and one of `others` or `some`, whatever the state of either."""
-
-    @abstractmethod
     def _nodes(self, node_ids: Iterable[str], within: Within) -> dict[str, Node]:
         """The records that `within` shows, by node id."""
 
@@ -52,71 +47,10 @@ class Walk(ABC):
     @abstractmethod
     def similar_by_vector(self, vector: Any, within: Within, *, k: int = 10) -> list[Similar]: ...
 
+    @abstractmethod
     def neighbourhood(
         self, node_id: str, within: Within, *, depth: int = 1, cap: int = 30, known: Collection[str] = ()
-    ) -> Neighbourhood:
-        known = set(known)
-        look = self.look + len(known)
-        hops, reached = {node_id: 0}, {node_id}
-        frontier = [node_id]
-        read, cards = dict[str, Offers](), dict[str, Node]()
-        left: set[str] = set()
-        at_least = False
-        room = cap - (node_id not in known)
-        for hop in range(1, depth + 1):
-            if hop == 1:
-                there, seen = self._around(node_id, within, look, room, known)
-                if node_id not in there:
-                    raise NoSuchNode(node_id)
-            else:
-                there, seen = self._seen([o for o in frontier if o not in read], within, look, cards)
-            read |= seen
-            cards |= there
-            offered = {other: read[other] for other in frontier}
-            at_least |= any(offers.cut for offers in offered.values())
-            ranked = [other for other in _best_first(offered) if other not in reached]
-            fresh = [other for other in ranked if other not in known]
-            taken, room = fresh[:room], room - len(fresh[:room])
-            left |= set(fresh[len(taken) :])
-            frontier = taken + [other for other in ranked if other in known]
-            reached |= set(frontier)
-            hops |= dict.fromkeys(taken, hop)
-            if not frontier or (room == 0 and hop < depth):
-                at_least |= bool(frontier)
-                break
-        new = [other for other in hops if other not in known]
-        there, seen = self._seen([other for other in new if other not in read], within, look, cards)
-        read |= seen
-        cards |= there
-        shown = {other: cards[other] for other in new if other in cards}
-        nodes = [
-            replace(node, hop=hops[other], degree=min(self.look, _degree(other, read[other])))
-            for other, node in shown.items()
-        ]
-        return Neighbourhood(
-            center=node_id,
-            nodes=nodes,
-            edges=self._edges(list(shown), known - shown.keys(), read, within),
-            total=len(nodes) + len(left),
-            truncated=at_least or bool(left),
-            at_least=at_least,
-        )
-
-    def _seen(
-        self, node_ids: Sequence[str], within: Within, per_node: int, cards: Mapping[str, Node]
-    ) -> tuple[dict[str, Node], dict[str, Offers]]:
-        """These nodes of the project, whatever their state, and what each offers; `cards`: nodes that were read."""
-        unread = [node_id for node_id in node_ids if node_id not in cards]
-        nodes = self._nodes(unread, Within(project_id=within.project_id, hidden=True))
-        there = [node_id for node_id in node_ids if node_id in nodes or node_id in cards]
-        return nodes, dict.fromkeys(node_ids, Offers()) | self._offers(there, within, per_node)
-
-    def _around(
-        self, node_id: str, within: Within, per_node: int, ahead: int, known: Collection[str]
-    ) -> tuple[dict[str, Node], dict[str, Offers]]:
-        """As `_seen` of one node, and more of the best `ahead` others that it offers and that are not known, where a
-        store gets it by the way: they are the next to be asked for."""
-        return self._seen([node_id], within, per_node, {})
+    ) -> Neighbourhood: ...
 
     def similar(self, node_id: str, within: Within, *, k: int = 10) -> list[Similar]:
         # The list that is kept, whatever it holds: where it is full, hidden records and other kinds took places in it.
@@ -184,28 +118,6 @@ class Walk(ABC):
         nodes = self._nodes(ids, replace(within, kinds=None, hidden=True))
         return Path([replace(nodes[node_id], hop=hop) for hop, node_id in enumerate(ids)], edges)
 
-    def _edges(
-        self, new: list[str], known: set[str], read: Mapping[str, Offers], within: Within
-    ) -> list[Edge]:
-        """Every edge between a new node and a new or known one, whether or not it is among the best of its ends."""
-        if known:
-            found = self._edges_among(new, sorted(known), within)
-            ends = {end for edge in found for end in (edge.source, edge.target)} - set(new)
-            # `known` is what the caller says; only records of this project count.
-            there = self._nodes(ends, Within(project_id=within.project_id, hidden=True)).keys() | set(new)
-            return [edge for edge in found if edge.source in there and edge.target in there]
-        # Of an edge that one end did not offer the other end did, unless both have more than they offered.
-        here = set(new)
-        edges = {
-            edge: None
-            for node_id in new
-            for edge in read[node_id].edges
-            if edge.source in here and edge.target in here
-        }
-        cut = [node_id for node_id in new if read[node_id].cut]
-        edges |= dict.fromkeys(self._edges_among(cut, new, within))
-        return sorted(_once(edges), key=lambda edge: edge.order)
-
     def _node(self, node_id: str, project_id: int) -> Node:
         """The record, whatever its state."""
         found = self._nodes([node_id], Within(project_id=project_id, hidden=True))
@@ -214,34 +126,8 @@ class Walk(ABC):
         return found[node_id]
 
 
-def _best_first(offered: dict[str, Offers]) -> list[str]:
-    """The other ends, each ranked by the best edge that leads to it."""
-    ranks: dict[str, Rank] = {}
-    for node_id, offers in offered.items():
-        for edge in offers.edges:
-            other = edge.other(node_id)
-            rank = (edge.order[:2], other)
-            if other not in ranks or rank < ranks[other]:
-                ranks[other] = rank
-    return sorted(ranks, key=ranks.__getitem__)
-
-
 def is_shown(node: Node, within: Within) -> bool:
     return (within.hidden or node.active) and (within.kinds is None or node.kind in within.kinds)
-
-
-def _once(edges: Iterable[Edge]) -> Iterable[Edge]:
-    """Each relation once; of a likeness read from both ends with two scores the greater."""
-    best: dict[tuple[str, str, Relation], Edge] = {}
-    for edge in edges:
-        key = (edge.source, edge.target, edge.relation)
-        if key not in best or (edge.score or 0.0) > (best[key].score or 0.0):
-            best[key] = edge
-    return best.values()
-
-
-def _degree(node_id: str, offers: Offers) -> int:
-    return len({edge.other(node_id) for edge in offers.edges})
 
 
 def _back(node_id: str, side: dict[str, tuple[int, Edge | None]]) -> list[tuple[str, Edge | None]]:

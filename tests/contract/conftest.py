@@ -29,13 +29,9 @@ def shown_graph(db, clean_graph):  # noqa: F811
             self._show()
             return super()._offers(node_ids, within, per_node)
 
-        def _seen(self, node_ids, within, per_node, cards):
+        def neighbourhood(self, node_id, within, *, depth=1, cap=30, known=()):
             self._show()
-            return super()._seen(node_ids, within, per_node, cards)
-
-        def _around(self, node_id, within, per_node, ahead, known):
-            self._show()
-            return super()._around(node_id, within, per_node, ahead, known)
+            return super().neighbourhood(node_id, within, depth=depth, cap=cap, known=known)
 
         def _likest(self, node_id, project_id, least, count):
             self._show()

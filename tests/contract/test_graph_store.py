@@ -132,6 +132,52 @@ def test_an_edge_between_two_hubs_is_shown_though_neither_would_choose_it(store,
     assert ("dec_1", "dec_2", Relation.SIMILAR_TO, 0.5) in answered(hood)[1]
 
 
+def test_relations_side_by_side_are_each_an_edge_and_one_neighbour(store, project):
+    world = World()
+    for key in range(1, 6):
+        world.add(Decision, key, project.pk, title=f"D{key}", decision="d")
+    for relation in ("SUPERSEDES", "DUPLICATE_OF"):
+        world.link("dec_1", relation, "dec_2")
+        world.link("dec_2", relation, "dec_1")
+    world.link("dec_1", "CONTRADICTS", "dec_2")
+    world.alike([("dec_1", "dec_2", 0.99), ("dec_1", "dec_3", 0.9), ("dec_4", "dec_1", 0.9)])
+    within = Within(project_id=project.pk)
+    hood = store.neighbourhood("dec_1", within, depth=2)
+    assert [(node.id, node.hop, node.degree) for node in hood.nodes] == [
+        ("dec_1", 0, 3),
+        ("dec_2", 1, 1),
+        ("dec_3", 1, 1),
+        ("dec_4", 1, 1),
+    ]
+    assert len(hood.edges) == 8
+    store.look = 6  # as many as lead to dec_2
+    cut = store.neighbourhood("dec_1", within, depth=2)
+    assert [(node.id, node.degree) for node in cut.nodes] == [("dec_1", 1), ("dec_2", 1)]
+    assert (len(cut.edges), cut.total, cut.at_least) == (6, 2, True)
+
+
+def test_known_nodes_count_where_they_are_of_the_project(store, project, other_project):
+    world = World()
+    for key in (1, 2, 3, 4):
+        world.add(Decision, key, project.pk, title=f"D{key}", decision="d")
+    world.add(Decision, 5, other_project.pk, title="D5", decision="d")
+    world.add(Decision, 6, project.pk, title="D6", decision="d", review_state="rejected")
+    world.alike([("dec_1", other, 0.9) for other in ("dec_2", "dec_3", "dec_5", "dec_6")])
+    world.alike(
+        [("dec_2", "dec_4", 0.8), ("dec_3", "dec_4", 0.7), ("dec_5", "dec_4", 0.9), ("dec_6", "dec_4", 0.9)]
+    )
+    known = ["dec_1", "dec_2", "dec_5", "dec_6", "dec_999", "nonsense"]
+    hood = store.neighbourhood("dec_1", Within(project_id=project.pk), depth=2, cap=2, known=known)
+    assert [(node.id, node.hop) for node in hood.nodes] == [("dec_3", 1), ("dec_4", 2)]
+    # A hidden one that is known is drawn already, so what leads to it is shown; it is not walked through.
+    assert {(edge.source, edge.target) for edge in hood.edges} == {
+        ("dec_1", "dec_3"),
+        ("dec_2", "dec_4"),
+        ("dec_3", "dec_4"),
+        ("dec_4", "dec_6"),
+    }
+
+
 @pytest.mark.parametrize(
     "absent", ["dec_2", "dec_999", "pat_1", "run_" + "0" * 32, "nonsense", "mem_" + "0" * 32]
 )
