@@ -291,13 +291,13 @@ def _lag_text(lag: GraphLag) -> str:
 
 def _graph_notice(lag: GraphLag) -> str:
     """What a reader must know of the answers: that Neo4j is silent, or has been behind for longer than a moment."""
-    late = lag.since is not None and lag.since < timezone.now() - timedelta(seconds=NOTICED_SECONDS)
-    told = {"n": count_label(lag.waiting), "since": _clock(lag.since), "away": _clock(lag.away_since)}
+    told = {"n": count_label(lag.waiting), "away": _clock(lag.away_since)}
     if lag.away_since and lag.waiting:
         return _("Graph away since %(away)s and behind by %(n)s; the database answers instead.") % told
     if lag.away_since:
         return _("Graph away since %(away)s; the database answers instead.") % told
-    if late:
+    if lag.since is not None and lag.since < timezone.now() - timedelta(seconds=NOTICED_SECONDS):
+        told["since"] = _clock(lag.since)
         return _("Graph behind by %(n)s since %(since)s; the database answers instead.") % told
     return ""
 

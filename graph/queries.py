@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import cached_property
 
 from django.conf import settings
+from django.core.cache import cache
 from django.db import connection
 from django.db.models import Min
 from django.utils import timezone
@@ -22,6 +23,7 @@ from records.models import ProjectionMark, ReviewState
 from records.paging import COUNT_EXACT_TO
 
 NEWEST = 40
+SINCE_KEY, SINCE_KEPT_SECONDS = "graph.since", 1
 _ROWS = f"SELECT 1 AS mark FROM projection_marks WHERE {{}} LIMIT {COUNT_EXACT_TO + 1}"
 # How many marks wait and how many are dead: two columns of a statement.
 LAG_COLUMNS = (
@@ -71,9 +73,14 @@ class GraphLag:
 
     @cached_property
     def since(self) -> datetime | None:
-        """Since when the first of them waits: a look at all of them, which nothing but a banner needs."""
-        due = ProjectionMark.objects.order_by().filter(dead=False, next_try_at__isnull=False)
-        found: datetime | None = due.aggregate(since=Min("wanted_at"))["since"] if self.waiting else None
+        """Since when the first of them waits: a look at all of them, kept a second, which nothing but a banner needs."""
+        if not self.waiting:
+            return None
+        found: datetime | None = cache.get(SINCE_KEY)
+        if found is None:
+            due = ProjectionMark.objects.order_by().filter(dead=False, next_try_at__isnull=False)
+            found = due.aggregate(since=Min("wanted_at"))["since"]
+            cache.set(SINCE_KEY, found, SINCE_KEPT_SECONDS)
         return found
 
 

@@ -294,7 +294,8 @@ class ProjectionMark(models.Model):
         db_table = "projection_marks"
         ordering = ["id"]
         indexes = [
-            models.Index(fields=["dead", "next_try_at"], name="marks_due"),
+            # Beside what is due, since when and of which project: each page asks while thousands wait.
+            models.Index(fields=["dead", "next_try_at", "wanted_at", "project_id"], name="marks_due"),
             models.Index(fields=["kind", "id"], name="marks_kind"),
             # Those that failed before are looked for each round, among any number that did not.
             models.Index(fields=["attempts", "dead", "next_try_at"], name="marks_tried"),
