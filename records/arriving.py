@@ -35,6 +35,7 @@ class Arrival:
         self._columns = kept.text_columns(kind.model)
         self._found: dict[str, list[FieldFinding]] = {}
         self._new: list[tuple[list[FieldFinding], Ruling | None]] = []
+        self._first: dict[str, str] = {}
         self.rulings: dict[str, Ruling] = {}
 
     def look_at_new(self, instances: Sequence[Any], *, may_rule: bool) -> None:
@@ -70,9 +71,16 @@ class Arrival:
             if ruling is not None:
                 self.rulings[record.node_id] = ruling
         kept.keep(records, self._found, new=True)
-        first = self._link_repetitions(records)
+        self._first = self._repetitions_in(records)
         for record in records:
-            self._tell(record, (first[record.node_id],) if record.node_id in first else ())
+            self._tell(record, (self._first[record.node_id],) if record.node_id in self._first else ())
+
+    def link_repetitions(self) -> None:
+        """After the histories of the new ones have begun."""
+        if self._first:
+            from records.links import link_duplicates  # links are told in histories, which the verbs write
+
+            link_duplicates(self._first, actor=self.actor)
 
     def keep_changed(self, records: Sequence[Any]) -> None:
         looked_at = [record for record in records if record.node_id in self._found]
@@ -90,14 +98,9 @@ class Arrival:
             ruling is not None and ruling.verb == "quarantine",
         )
 
-    def _link_repetitions(self, records: Sequence[Any]) -> dict[str, str]:
+    def _repetitions_in(self, records: Sequence[Any]) -> dict[str, str]:
         """What people and agents write again is kept and linked; what is brought in from elsewhere came with its links."""
         if self.actor.source_kind not in (SourceKind.AGENT, SourceKind.PERSON):
             return {}
         hashes = {record.node_id: text_hash_of(record) for record in records}
-        first = first_of_same_text(self.kind, records, hashes)
-        if first:
-            from records.links import link_duplicates  # links are told in histories, which the verbs write
-
-            link_duplicates(first, actor=self.actor)
-        return first
+        return first_of_same_text(self.kind, records, hashes)

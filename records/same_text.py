@@ -45,10 +45,10 @@ def first_of_same_text(kind: Kind, records: Sequence[Any], hashes: dict[str, str
             parsed = parse_node_id(node_id)
             if parsed is not None and text_hash is not None:
                 found.setdefault((project_id, text_hash), []).append(parsed[1])
-    own = {record.pk for record in records}
-    others = {key for keys in found.values() for key in keys} - own
+    others = {key for keys in found.values() for key in keys} - {record.pk for record in records}
     rows_of_others = kind.model.objects.active().filter(pk__in=others) if others else None  # type: ignore[attr-defined]
-    # Of a set that repeats itself the later ones are duplicates of the first.
+    # Of a set that repeats itself the later ones are duplicates of the first that was not quarantined.
+    own = {record.pk for record in records if record.is_active}
     active = own | (set(rows_of_others.values_list("pk", flat=True)) if rows_of_others is not None else set())
     first: dict[str, str] = {}
     for record in records:

@@ -107,6 +107,7 @@ def _insert(
     arrival.keep_new(records)
     attention.keep_new(records)
     write_revisions(records, None, actor=actor, verb=verb, reason=reason, rulings=arrival.rulings)
+    arrival.link_repetitions()
     mirror_tags([record for record in records if record.tags], new=True)
     return records
 

@@ -157,10 +157,20 @@ def test_what_is_hidden_gone_or_elsewhere_is_no_duplicate(agent, curator, projec
     assert became_of([far])[0].duplicate_of == ()
 
 
+def test_what_was_quarantined_is_no_older_one_in_a_set_either(agent, project):
+    rows = [{"title": "T", "decision": ORDER}, {"title": "T", "decision": ORDER}]
+    made = create_decisions(actor=agent, project=project, rows=rows)
+    assert [(became.became, became.duplicate_of) for became in became_of(made)] == [("quarantined", ())] * 2
+    assert not Link.objects.exists()
+
+
 def test_a_set_that_repeats_itself_and_events_that_happen_again(agent, project):
     rows = [{"title": "T", "decision": "D"}, {"title": "T", "decision": "D"}, {"title": "U", "decision": "D"}]
     one, two, three = create_decisions(actor=agent, project=project, rows=rows)
     assert [became.duplicate_of for became in became_of([one, two, three])] == [(), (one.node_id,), ()]
+    assert [[verb for verb, *_said in events(record)] for record in (one, two, three)] == [
+        ["create", "link"], ["create", "link"], ["create"],
+    ]  # fmt: skip
     for _ in range(2):
         run = record_run(
             actor=agent, project=project, agent_name="a", trigger_type="alert", status="succeeded"
