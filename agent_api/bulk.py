@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,10 +21,11 @@ from projects.models import Project
 from records.acts import one_act
 from records.api.serializers import said_of
 from records.api.viewsets import RecordViewSet
-from records.became import BECAME, CREATED, became_of
-from records.errors import InvalidInput, TooLarge, VerbError
+from records.became import BECAME, CREATED, UNCHANGED, UPDATED, Became, became_of
+from records.errors import Erased, InvalidInput, TooLarge, VerbError
 
 ITEMS_MOST = 1_000
+REFUSALS = (APIException, VerbError, Erased)
 Item = tuple[int, dict[str, Any]]
 
 
@@ -31,7 +33,9 @@ class BulkResult(serializers.Serializer[Any]):
     """What became of one item: as in the answer to it alone, or what is wrong with it."""
 
     index = serializers.IntegerField(help_text=_("Of the item, from 0."))
-    status = serializers.IntegerField(help_text=_("As if it had been sent alone: 201, 200, 409, 413, 422."))
+    status = serializers.IntegerField(
+        help_text=_("As if it had been sent alone: 201, 200, 409, 410, 413, 422.")
+    )
     became = serializers.ChoiceField(choices=[(one, one) for one in BECAME], required=False)
     duplicate_of = serializers.ListField(child=serializers.CharField(), required=False)
     searchable_at = serializers.DateTimeField(required=False, allow_null=True)
@@ -90,54 +94,70 @@ def _items_of(body: Any) -> list[Any]:
 
 
 def write_all(view: Any, items: Sequence[Any]) -> list[dict[str, Any]]:
-    """The result of each item, in order. Those of one project and reason are written as one set."""
+    """The result of each item, in order. Those of one project are written as one set, of which no two are the same
+    record."""
     with one_act():
         return _write_each(view, items)
 
 
-def _write_each(view: Any, items: Sequence[Any]) -> list[dict[str, Any]]:
+def _write_each(view: RecordViewSet, items: Sequence[Any]) -> list[dict[str, Any]]:
     results: dict[int, dict[str, Any]] = {}
-    sets: dict[tuple[int, str], tuple[Project, list[Item]]] = {}
+    checked: list[Item] = []
     for index, item in enumerate(items):
         try:
             serializer = view.new_class(data=item)
             serializer.is_valid(raise_exception=True)
-            fields = dict(serializer.validated_data)
-            if type(view).make_set is not RecordViewSet.make_set:
-                project, reason = view.project_for(fields), fields.pop("reason", "")
-                sets.setdefault((project.pk, reason), (project, []))[1].append((index, fields))
-            else:
-                results[index] = _written(*transactional(view.write)(fields))
-        except (APIException, VerbError) as refusal:
+            checked.append((index, dict(serializer.validated_data)))
+        except REFUSALS as refusal:
             results[index] = _refused(refusal)
-    for (_project_id, reason), (project, rows) in sets.items():
-        results |= _write_set(view, project, rows, reason)
+    named = view.named_in(fields for _index, fields in checked)
+    times: Counter[str | None] = Counter()
+    sets: dict[tuple[int, int], tuple[Project, list[Item]]] = {}
+    for index, fields in checked:
+        try:
+            view.put_named(fields, named)
+            project, name = view.place(fields), view.own_name(fields)
+        except REFUSALS as refusal:
+            results[index] = _refused(refusal)
+            continue
+        # What is named again is written after all that is named for the first time.
+        again = 0 if name is None else times[name]
+        times[name] += 1
+        sets.setdefault((again, project.pk), (project, []))[1].append((index, fields))
+    for _order, (project, rows) in sorted(sets.items(), key=lambda one: one[0][0]):
+        results |= _write_set(view, project, rows)
     return [{"index": index, **results[index]} for index in range(len(items))]
 
 
-def _write_set(view: Any, project: Project, rows: Sequence[Item], reason: str) -> dict[int, dict[str, Any]]:
+def _write_set(view: RecordViewSet, project: Project, items: Sequence[Item]) -> dict[int, dict[str, Any]]:
     """All at once; where one is refused, half and half, until it stands alone."""
+    rows = [{name: value for name, value in fields.items() if name != "reason"} for _index, fields in items]
+    reasons = [fields.get("reason", "") for _index, fields in items]
     try:
-        made = transactional(view.make_set)(project, [dict(fields) for _index, fields in rows], reason)
+        written = transactional(view.write_set)(project, rows, reasons)
     except VerbError as refusal:
-        if len(rows) == 1:
-            return {rows[0][0]: _refused(refusal)}
-        half = len(rows) // 2
-        return _write_set(view, project, rows[:half], reason) | _write_set(view, project, rows[half:], reason)
-    return {
-        index: _said(record, said_of(became), 201)
-        for (index, _fields), record, became in zip(rows, made, became_of(made), strict=True)
-    }
+        if len(items) == 1:
+            return {items[0][0]: _refused(refusal)}
+        half = len(items) // 2
+        return _write_set(view, project, items[:half]) | _write_set(view, project, items[half:])
+    results: dict[int, dict[str, Any]] = {}
+    for act in (CREATED, UPDATED, UNCHANGED):
+        acted = {
+            index: record
+            for (index, _fields), (record, done) in zip(items, written, strict=True)
+            if done == act
+        }
+        told = became_of([*acted.values()], act)
+        for (index, record), became in zip(acted.items(), told, strict=True):
+            results[index] = _said(record, act, became)
+    return results
 
 
-def _written(record: Any, act: str) -> dict[str, Any]:
-    return _said(record, said_of(became_of([record], act)[0]), 201 if act == CREATED else 200)
+def _said(record: Any, act: str, became: Became) -> dict[str, Any]:
+    status = 201 if act == CREATED else 200
+    return {"status": status, **said_of(became), "node_id": record.node_id, "version": record.version}
 
 
-def _said(record: Any, became: dict[str, Any], status: int) -> dict[str, Any]:
-    return {"status": status, **became, "node_id": record.node_id, "version": record.version}
-
-
-def _refused(refusal: APIException | VerbError) -> dict[str, Any]:
+def _refused(refusal: APIException | VerbError | Erased) -> dict[str, Any]:
     told = problem_of(refusal)
     return {name: told[name] for name in ("status", "detail", "errors") if name in told}

@@ -49,8 +49,7 @@ def problem_response(error: Exception, context: Mapping[str, Any]) -> Response:
     elif isinstance(error, VerbError):
         body = _of_verb(error, context.get("view"))
     elif isinstance(error, Erased):
-        told = {"node_id": error.record.node_id, "erased_at": in_utc(error.erasure.erased_at)}
-        body = problem(410, "erased", str(error), reason=error.erasure.reason, **told)
+        body = _of_erased(error)
     elif isinstance(error, Http404):
         body = problem(404, "not_found", _("There is nothing here, or not for this token."))
     elif isinstance(error, DjangoPermissionDenied):
@@ -73,8 +72,10 @@ def problem_response(error: Exception, context: Mapping[str, Any]) -> Response:
     return Response(body, status=body["status"], headers=headers, content_type=MEDIA_TYPE)
 
 
-def problem_of(error: exceptions.APIException | VerbError) -> dict[str, Any]:
+def problem_of(error: exceptions.APIException | VerbError | Erased) -> dict[str, Any]:
     """The problem that one refused item of several would be alone."""
+    if isinstance(error, Erased):
+        return _of_erased(error)
     return _of_api_exception(error) if isinstance(error, exceptions.APIException) else _of_verb(error, None)
 
 
@@ -110,6 +111,11 @@ def _of_api_exception(error: exceptions.APIException) -> dict[str, Any]:
         return _of_fields(errors, TOO_LARGE if too_large else UNPROCESSABLE)
     code = error.default_code if isinstance(error.default_code, str) else "error"
     return problem(error.status_code, code, str(error.detail))
+
+
+def _of_erased(error: Erased) -> dict[str, Any]:
+    told = {"node_id": error.record.node_id, "erased_at": in_utc(error.erasure.erased_at)}
+    return problem(410, "erased", str(error), reason=error.erasure.reason, **told)
 
 
 def _of_verb(error: VerbError, view: Any) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from decisions.models import Decision, Outcome, Status
 from projects.models import Project
 from records import checks, verbs
 from records.actor import Actor
+from records.checks import Reason
 from records.errors import InvalidInput, Refused
 from records.links import leads_to, link
 from records.models import Link, Relation
@@ -28,7 +29,7 @@ def create_decisions(
     actor: Actor,
     project: Project,
     rows: Sequence[Mapping[str, Any]],
-    reason: str = "",
+    reason: Reason = "",
     review_state: str | None = None,
 ) -> list[Decision]:
     """A row without `decided_at` was decided now; with None, on a day nobody wrote down."""
@@ -110,11 +111,23 @@ def contradict(*, actor: Actor, decision: Decision, other: Any, reason: str = ""
 
 @verbs.taking_in_sql
 @transactional
+def record_outcomes(
+    *, actor: Actor, project: Project, rows: Sequence[Mapping[str, Any]], reason: Reason = ""
+) -> list[Outcome]:
+    """What followed decisions of this project, each row with its `decision`: the graph's LEADS_TO."""
+    live = verbs.lock_all_live([row["decision"] for row in rows])
+    if any(decision.project_id != project.pk for decision in live.values()):
+        raise InvalidInput({"decision": [_("The decision is in another project.")]})
+    prepared = [
+        {**checks.only(row, (*OUTCOME_EDITABLE, "decision")), "decision": live[row["decision"].node_id]}
+        for row in rows
+    ]
+    return verbs.create(OUTCOME, prepared, actor=actor, project=project, reason=reason)
+
+
 def record_outcome(*, actor: Actor, decision: Decision, reason: str = "", **fields: Any) -> Outcome:
-    """What followed the decision: the graph's LEADS_TO."""
-    decision = verbs.lock_live(decision)
-    rows = [{**checks.only(fields, OUTCOME_EDITABLE), "decision": decision}]
-    return verbs.create(OUTCOME, rows, actor=actor, project=decision.project, reason=reason)[0]
+    rows = [{**fields, "decision": decision}]
+    return record_outcomes(actor=actor, project=decision.project, rows=rows, reason=reason)[0]
 
 
 def edit_outcome(

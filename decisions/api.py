@@ -32,6 +32,7 @@ from records.api.serializers import (
     version_field,
 )
 from records.api.viewsets import RecordViewSet
+from records.checks import Reason
 
 TYPES = ", ".join(name for name, _label in OUTCOME_TYPES)
 
@@ -176,13 +177,7 @@ class DecisionViewSet(RecordViewSet):
     def extras(self, records: Sequence[Decision]) -> dict[str, Any]:
         return {"successors": briefs_of_successors(records)}
 
-    def make(self, fields: dict[str, Any], reason: str) -> Decision:
-        project = self.project_for(fields)
-        return actions.create_decision(
-            actor=self.actor, project=project, reason=reason, **_with_precision(fields)
-        )
-
-    def make_set(self, project: Project, rows: Sequence[dict[str, Any]], reason: str) -> list[Decision]:
+    def make_set(self, project: Project, rows: Sequence[dict[str, Any]], reason: Reason) -> list[Decision]:
         prepared = [_with_precision(row) for row in rows]
         return actions.create_decisions(actor=self.actor, project=project, rows=prepared, reason=reason)
 
@@ -247,10 +242,14 @@ class OutcomeViewSet(RecordViewSet):
     serializer_class = OutcomeSerializer
     new_class = NewOutcome
     changes_class = OutcomeChanges
+    named = {"decision": DECISION}
 
-    def make(self, fields: dict[str, Any], reason: str) -> Outcome:
-        decision = self.visible("decision", fields.pop("decision"), DECISION)
-        return actions.record_outcome(actor=self.actor, decision=decision, reason=reason, **fields)
+    def place(self, fields: dict[str, Any]) -> Project:
+        project: Project = fields["decision"].project
+        return project
+
+    def make_set(self, project: Project, rows: Sequence[dict[str, Any]], reason: Reason) -> list[Outcome]:
+        return actions.record_outcomes(actor=self.actor, project=project, rows=rows, reason=reason)
 
     def edit(self, record: Outcome, changes: dict[str, Any], **options: Any) -> Outcome:
         return actions.edit_outcome(actor=self.actor, outcome=record, changes=changes, **options)

@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from database.transactions import transactional
-from patterns.evidence import add_evidence
+from patterns.evidence import add_all_evidence, add_evidence
 from patterns.kind import NO_VOTES, PATTERN
 from patterns.models import Cause, Evidence, Pattern
 from projects.access import Capability
@@ -16,6 +16,7 @@ from projects.models import WEIGHT_LEAST, WEIGHT_MOST, Project
 from projects.queries import policy_of
 from records import attention, checks, revisions, verbs
 from records.actor import Actor
+from records.checks import Reason
 from records.counted import added
 from records.errors import InvalidInput
 from records.guard import writing
@@ -30,7 +31,7 @@ def create_patterns(
     actor: Actor,
     project: Project,
     rows: Sequence[Mapping[str, Any]],
-    reason: str = "",
+    reason: Reason = "",
     review_state: str | None = None,
 ) -> list[Pattern]:
     """`confidence` (0 to 1, default 0.5) of a row becomes its prior, which weighs as much as the project's policy says."""
@@ -45,8 +46,8 @@ def create_patterns(
     patterns = verbs.create(
         PATTERN, prepared, actor=actor, project=project, reason=reason, review_state=review_state
     )
-    for pattern in patterns:
-        add_evidence(pattern, Cause.START, actor=actor, note=reason)
+    notes = checks.each_reason(reason, len(patterns))
+    add_all_evidence(patterns, Cause.START, actor=actor, notes=notes)
     return patterns
 
 

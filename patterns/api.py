@@ -32,6 +32,7 @@ from records.api.serializers import (
     version_field,
 )
 from records.api.viewsets import RecordViewSet
+from records.checks import Reason
 
 
 class PatternSerializer(RecordSerializer):
@@ -128,11 +129,7 @@ class PatternViewSet(RecordViewSet):
     new_class = NewPattern
     changes_class = PatternChanges
 
-    def make(self, fields: dict[str, Any], reason: str) -> Pattern:
-        project = self.project_for(fields)
-        return actions.create_pattern(actor=self.actor, project=project, reason=reason, **fields)
-
-    def make_set(self, project: Project, rows: Sequence[dict[str, Any]], reason: str) -> list[Pattern]:
+    def make_set(self, project: Project, rows: Sequence[dict[str, Any]], reason: Reason) -> list[Pattern]:
         return actions.create_patterns(actor=self.actor, project=project, rows=rows, reason=reason)
 
     def edit(self, record: Pattern, changes: dict[str, Any], **options: Any) -> Pattern:

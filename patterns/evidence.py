@@ -20,8 +20,15 @@ SHOWN = 50
 
 def add_evidence(pattern: Pattern, cause: Cause, *, actor: Actor, note: str = "") -> None:
     """One step, within the transaction that moved the confidence; `pattern` as it is after."""
-    with writing():
-        Evidence.objects.create(
+    add_all_evidence([pattern], cause, actor=actor, notes=[note])
+
+
+def add_all_evidence(
+    patterns: Sequence[Pattern], cause: Cause, *, actor: Actor, notes: Sequence[str]
+) -> None:
+    """One step of each pattern, with its own note."""
+    steps = [
+        Evidence(
             pattern=pattern,
             cause=cause,
             act=current_act(),
@@ -33,6 +40,10 @@ def add_evidence(pattern: Pattern, cause: Cause, *, actor: Actor, note: str = ""
             source_run=actor.run or None,
             created_at=timezone.now(),
         )
+        for pattern, note in zip(patterns, notes, strict=True)
+    ]
+    with writing():
+        Evidence.objects.bulk_create(steps)
 
 
 @dataclass(frozen=True)

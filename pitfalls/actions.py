@@ -16,6 +16,7 @@ from projects.models import Project
 from records import attention, checks, revisions, verbs
 from records.actor import Actor
 from records.acts import current_act
+from records.checks import Reason
 from records.errors import InvalidInput
 from records.guard import writing
 
@@ -27,7 +28,7 @@ def create_pitfalls(
     actor: Actor,
     project: Project,
     rows: Sequence[Mapping[str, Any]],
-    reason: str = "",
+    reason: Reason = "",
     review_state: str | None = None,
 ) -> list[Pitfall]:
     return verbs.create(PITFALL, rows, actor=actor, project=project, reason=reason, review_state=review_state)

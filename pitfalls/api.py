@@ -30,6 +30,7 @@ from records.api.serializers import (
     version_field,
 )
 from records.api.viewsets import RecordViewSet
+from records.checks import Reason
 
 
 class PitfallSerializer(RecordSerializer):
@@ -100,11 +101,7 @@ class PitfallViewSet(RecordViewSet):
     new_class = NewPitfall
     changes_class = PitfallChanges
 
-    def make(self, fields: dict[str, Any], reason: str) -> Pitfall:
-        project = self.project_for(fields)
-        return actions.create_pitfall(actor=self.actor, project=project, reason=reason, **fields)
-
-    def make_set(self, project: Project, rows: Sequence[dict[str, Any]], reason: str) -> list[Pitfall]:
+    def make_set(self, project: Project, rows: Sequence[dict[str, Any]], reason: Reason) -> list[Pitfall]:
         return actions.create_pitfalls(actor=self.actor, project=project, rows=rows, reason=reason)
 
     def edit(self, record: Pitfall, changes: dict[str, Any], **options: Any) -> Pitfall:

@@ -17,6 +17,9 @@ from records.hygiene.secrets import redact, redact_json
 from records.kinds import Kind
 from records.validation import check_text, check_time
 
+# Of a set: one for all of it, or one for each of its rows.
+Reason = str | Sequence[str]
+
 
 def only(changes: Mapping[str, Any], allowed: Sequence[str], node_id: str = "") -> dict[str, Any]:
     """The changes, if each names a column that this verb may change."""
@@ -38,6 +41,13 @@ def checked_reason(reason: str) -> str:
     except ValidationError as error:
         raise InvalidInput({"reason": error.messages}) from error
     return redact(reason)[0]
+
+
+def each_reason(reason: Reason, count: int) -> list[str]:
+    """The reasons of a set of so many, as they are kept. Raises InvalidInput."""
+    if isinstance(reason, str):
+        return [checked_reason(reason)] * count
+    return [checked_reason(one) for one in reason]
 
 
 def validate(record: Any, columns: Iterable[str] | None = None) -> None:

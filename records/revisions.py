@@ -39,13 +39,13 @@ def write_revisions(
     *,
     actor: Actor,
     verb: str,
-    reason: str,
+    reasons: Sequence[str],
     rulings: Mapping[str, Ruling],
     details: Mapping[Any, Mapping[str, Any]] | None = None,
 ) -> None:
-    """One for each record (`details` by its key); where a policy had a say, its own beside it."""
+    """One for each record with its reason (`details` by its key); where a policy had a say, its own beside it."""
     rows = []
-    for record in records:
+    for record, reason in zip(records, reasons, strict=True):
         after = image_of(record)
         before = befores.get(record.pk, {}) if befores is not None else {}
         changed = changed_between(before, after) if befores is not None else []

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial as bound
 from functools import wraps
+from itertools import chain
 from typing import Any, ParamSpec, TypeVar
 
 from django.db import IntegrityError, connection
@@ -24,14 +25,14 @@ from records.acts import one_act
 from records.arriving import Arrival
 from records.changes import Change, Detail, refuse_change_of_erased
 from records.changes import Outcome as Outcome
-from records.checks import as_kept, checked_reason, require_reason, validate
+from records.checks import Reason, as_kept, checked_reason, each_reason, require_reason, validate
 from records.errors import InvalidInput, Refused, VerbError
 from records.guard import writing
 from records.hygiene.kept import texts_of
 from records.images import image_of, seen_digest_of
 from records.kinds import Kind, kind_of
 from records.models import ProjectionMark, Record, RecordTag, ReviewState
-from records.queries import survivor_of
+from records.queries import survivors_of
 from records.revisions import write_revisions
 from records.validation import tag_words
 
@@ -53,7 +54,7 @@ def create(
     *,
     actor: Actor,
     project: Project | None,
-    reason: str = "",
+    reason: Reason = "",
     review_state: str | None = None,
     verb: str = "create",
     capability: Capability = Capability.WRITE,
@@ -61,13 +62,15 @@ def create(
     """Insert records. A person's are approved by their own hand; everyone else's arrive unreviewed, or as the project's
     policy rules. Each one's `written` says what was found in it and which older one it repeats."""
     actor.require(project.pk if project else None, capability)
-    reason = checked_reason(reason)
+    if not rows:
+        return []
+    reasons = each_reason(reason, len(rows))
     instances = [_new(kind, row, actor, project, review_state) for row in rows]
     for instance in instances:
         validate(instance)
     arrival = Arrival(kind, actor)
     arrival.look_at_new(instances, may_rule=review_state is None)
-    return _insert(kind, instances, arrival, actor=actor, reason=reason, verb=verb)
+    return _insert(kind, instances, arrival, actor=actor, reasons=reasons, verb=verb)
 
 
 def _new(
@@ -94,7 +97,7 @@ def _new(
 
 @transactional
 def _insert(
-    kind: Kind, instances: list[Any], arrival: Arrival, *, actor: Actor, reason: str, verb: str
+    kind: Kind, instances: list[Any], arrival: Arrival, *, actor: Actor, reasons: list[str], verb: str
 ) -> list[Any]:
     with writing():
         if len(instances) > 1 and _keys_are_known(kind):
@@ -106,7 +109,7 @@ def _insert(
     marks.want(records, new=True)
     arrival.keep_new(records)
     attention.keep_new(records)
-    write_revisions(records, None, actor=actor, verb=verb, reason=reason, rulings=arrival.rulings)
+    write_revisions(records, None, actor=actor, verb=verb, reasons=reasons, rulings=arrival.rulings)
     arrival.link_repetitions()
     mirror_tags([record for record in records if record.tags], new=True)
     return records
@@ -206,8 +209,8 @@ def _update_chunk(kind: Kind, keys: list[Any], change: Change) -> Outcome:
     arrival.keep_changed(outcome.updated)
     attention.keep_changed(outcome.updated, befores)
     write_revisions(
-        outcome.updated, befores, actor=change.actor, verb=change.verb, reason=change.reason,
-        rulings=arrival.rulings, details=details,
+        outcome.updated, befores, actor=change.actor, verb=change.verb,
+        reasons=[change.reason] * len(outcome.updated), rulings=arrival.rulings, details=details,
     )  # fmt: skip
     mirror_tags([record for record in outcome.updated if "tags" in plans[record.pk]])
     followers.tell_hidden(
@@ -253,24 +256,34 @@ def lock(kind: Kind, keys: Iterable[Any], *, may_be_erased: bool = False) -> lis
 
 def lock_live(record: Any) -> Any:
     """The record, locked; where it was merged into another, that one: what is counted on an old id counts there."""
-    kind, following = kind_of(record), survivor_of(record)
-    while True:
-        (locked,) = lock(kind, [following.pk])
-        following = survivor_of(locked)  # somebody may have merged it while we waited
-        if following.pk == locked.pk:
-            return locked
+    return lock_all_live([record])[record.node_id]
+
+
+def lock_all_live(records: Sequence[Any]) -> dict[str, Any]:
+    """The same of many of one kind, by the node ids of these records, of which several may have become one."""
+    following = survivors_of(records)
+    while following:
+        kind = kind_of(records[0])
+        locked = {record.node_id: record for record in lock(kind, {one.pk for one in following.values()})}
+        after = survivors_of(locked.values())  # somebody may have merged one while we waited
+        if all(after[node_id].pk == record.pk for node_id, record in locked.items()):
+            return {node_id: locked[one.node_id] for node_id, one in following.items()}
+        following = {node_id: after[one.node_id] for node_id, one in following.items()}
+    return {}
 
 
 def _write_rows(kind: Kind, plans: dict[Any, dict[str, Any]]) -> None:
-    groups: list[tuple[dict[str, Any], list[Any]]] = []
+    groups: dict[str, list[tuple[dict[str, Any], list[Any]]]] = {}
     for key, plan in plans.items():
-        same = next((keys for other, keys in groups if other == plan), None)
+        # What differs is mostly told apart by how it reads: of a thousand plans each is not compared with each.
+        alike = groups.setdefault(repr(plan), [])
+        same = next((keys for other, keys in alike if other == plan), None)
         if same is None:
-            groups.append((plan, [key]))
+            alike.append((plan, [key]))
         else:
             same.append(key)
     with writing():
-        for plan, keys in groups:
+        for plan, keys in chain.from_iterable(groups.values()):
             rows = kind.model.objects.filter(pk__in=keys)
             try:
                 rows.update(**plan, version=F("version") + 1)

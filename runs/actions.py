@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -16,6 +16,7 @@ from projects.access import Capability
 from projects.models import Project
 from records import checks, verbs
 from records.actor import Actor
+from records.checks import Reason
 from records.errors import InvalidInput, Refused, TooLarge
 from records.hygiene.secrets import redact, redact_json
 from records.images import image_of
@@ -33,12 +34,19 @@ CACHE_TTL, CACHE_TTL_MOST = 24 * 3600, 72 * 3600  # seconds
 CREATED, UNCHANGED = "created", "unchanged"
 
 
+def record_runs(
+    *, actor: Actor, project: Project | None, rows: Sequence[Mapping[str, Any]], reason: Reason = ""
+) -> list[Run]:
+    """Each row with its `agent_name`, and perhaps an `id`."""
+    prepared = [checks.only(row, ("id", "agent_name", *EDITABLE)) for row in rows]
+    return verbs.create(RUN, prepared, actor=actor, project=project, reason=reason)
+
+
 def record_run(
     *, actor: Actor, project: Project | None, agent_name: str, reason: str = "", **fields: Any
 ) -> Run:
-    rows = [{"agent_name": agent_name, **checks.only(fields, (*EDITABLE, "id"))}]
-    run: Run = verbs.create(RUN, rows, actor=actor, project=project, reason=reason)[0]
-    return run
+    rows = [{**fields, "agent_name": agent_name}]
+    return record_runs(actor=actor, project=project, rows=rows, reason=reason)[0]
 
 
 def edit_run(
@@ -54,71 +62,92 @@ def edit_run(
 
 
 @transactional
-def write_run(
-    *,
-    actor: Actor,
-    project: Project,
-    agent_name: str,
-    id: str = "",
-    summary: str | None = None,
-    reason: str = "",
-    **fields: Any,
-) -> tuple[Run, str]:
-    """A run, begun or as a whole, with its summary as a run memory; and what became of it.
+def write_runs(
+    *, actor: Actor, project: Project, rows: Sequence[Mapping[str, Any]], reason: Reason = ""
+) -> list[tuple[Run, str]]:
+    """Runs, begun or as a whole, each with its `summary` as a run memory; and what became of each.
 
-    With an `id` it may be sent again: the same once more is "unchanged", other content is refused.
+    With an `id` (each another) a run may be sent again: the same once more is "unchanged", other content is refused.
     """
-    id = _hex_id(id) if id else ""
-    if not id:
-        run = record_run(actor=actor, project=project, agent_name=agent_name, reason=reason, **fields)
-    else:
-        sent = {"agent_name": agent_name, **checks.only(fields, EDITABLE)}
-        kept = _run_of(project, id)
-        if kept is not None:
-            return _same_again(kept, sent), UNCHANGED
+    sent = [{name: value for name, value in row.items() if name not in ("id", "summary")} for row in rows]
+    ids = [hex_id(row["id"]) if row.get("id") else "" for row in rows]
+    for run, id in zip(sent, ids, strict=True):
+        if id:
+            run["id"] = id
+    reasons = checks.each_reason(reason, len(rows))
+    kept = _runs_of(project, ids)
+    while True:
+        _refuse_other_content(kept, sent)
+        new = [place for place, id in enumerate(ids) if id not in kept]
         try:
-            run = record_run(
-                actor=actor, project=project, agent_name=agent_name, reason=reason, id=id, **fields
+            made = record_runs(
+                actor=actor,
+                project=project,
+                rows=[sent[place] for place in new],
+                reason=[reasons[place] for place in new],
             )
+            break
         except InvalidInput as refusal:
-            kept = _run_of(project, id) if "__all__" in refusal.errors else None
-            if kept is None:  # else a twin was first
+            known = len(kept)
+            if "__all__" in refusal.errors:
+                kept = _runs_of(project, ids)
+            if len(kept) == known:  # else a twin was first
                 raise
-            return _same_again(kept, sent), UNCHANGED
-    if summary is not None:
-        remember(actor=actor, project=project, agent_name=run.agent_name, summary=summary, run=run)
-    return run, CREATED
+    created = dict(zip(new, made, strict=True))
+    remember_all(
+        actor=actor,
+        project=project,
+        rows=[
+            {"agent_name": run.agent_name, "summary": rows[place]["summary"], "run": run}
+            for place, run in created.items()
+            if rows[place].get("summary") is not None
+        ],
+    )
+    return [
+        (created[place], CREATED) if place in created else (kept[id], UNCHANGED)
+        for place, id in enumerate(ids)
+    ]
 
 
-def _hex_id(id: str) -> str:
+def hex_id(id: str) -> str:
+    """A run's id as it is kept, of how a UUID may be written. Raises InvalidInput."""
     if not RUN_ID.fullmatch(id):
         raise InvalidInput({"id": [_("Must be a UUID, with or without its hyphens.")]})
     return id.replace("-", "").lower()
 
 
-def _run_of(project: Project, id: str) -> Run | None:
-    kept = Run.objects.select_related("project").filter(pk=id).first()
-    if kept is not None and kept.project_id != project.pk:
+def _runs_of(project: Project, ids: Iterable[str]) -> dict[str, Run]:
+    """Those of these ids that are there, by id."""
+    asked = list(filter(None, ids))
+    rows = Run.objects.select_related("project").filter(pk__in=asked) if asked else ()
+    kept = {run.pk: run for run in rows}
+    if any(run.project_id != project.pk for run in kept.values()):
         raise InvalidInput({"id": [_("This id cannot be used; give the run another one.")]})
     return kept
 
 
-def _same_again(kept: Run, sent: Mapping[str, Any]) -> Run:
-    """The run, if what is sent is what its first write said; whatever was added to it since."""
-    first = Revision.objects.filter(node_id=kept.node_id, version=1).values_list("after", flat=True).first()
-    image = first or image_of(kept)
-    differing = sorted(
-        name
-        for name, value in checks.as_kept(RUN, sent).items()
-        if Run._meta.get_field(name).to_python(image.get(name)) != value  # type: ignore[union-attr]
-    )
-    if differing:
-        raise Refused(
-            _("There is a run of this id already, with another %s; change it by its own address.")
-            % ", ".join(differing),
-            kept.node_id,
+def _refuse_other_content(kept: Mapping[str, Run], sent: Iterable[Mapping[str, Any]]) -> None:
+    """Whoever sends a run again sends what its first write said; whatever was added to it since."""
+    if not kept:
+        return
+    firsts = Revision.objects.filter(node_id__in=[run.node_id for run in kept.values()], version=1)
+    images = dict(firsts.order_by().values_list("node_id", "after"))
+    for row in sent:
+        run = kept.get(row.get("id", ""))
+        if run is None:
+            continue
+        image = images.get(run.node_id) or image_of(run)
+        differing = sorted(
+            name
+            for name, value in checks.as_kept(RUN, row).items()
+            if name != "id" and Run._meta.get_field(name).to_python(image.get(name)) != value  # type: ignore[union-attr]
         )
-    return kept
+        if differing:
+            raise Refused(
+                _("There is a run of this id already, with another %s; change it by its own address.")
+                % ", ".join(differing),
+                run.node_id,
+            )
 
 
 def append_tool_calls(
@@ -188,6 +217,25 @@ def _is_remembered(run: Run, summary: str) -> bool:
     return any(memory.summary == kept for memory in Memory.objects.filter(source_run_fk=run))
 
 
+def remember_all(
+    *, actor: Actor, project: Project | None, rows: Sequence[Mapping[str, Any]], reason: Reason = ""
+) -> list[Memory]:
+    """Summaries of runs, found again by "have we seen this before?": each row with `agent_name`, `summary` and, perhaps,
+    the `run` and `tags`."""
+    if any(row["run"].project_id != (project.pk if project else None) for row in rows if row.get("run")):
+        raise InvalidInput({"run": [_("The run is in another project.")]})
+    prepared = [
+        {
+            "agent_name": row["agent_name"],
+            "summary": row["summary"],
+            "source_run_fk": row.get("run"),
+            "tags": row.get("tags"),
+        }
+        for row in rows
+    ]
+    return verbs.create(MEMORY, prepared, actor=actor, project=project, reason=reason)
+
+
 def remember(
     *,
     actor: Actor,
@@ -198,11 +246,8 @@ def remember(
     tags: Sequence[str] | None = None,
     reason: str = "",
 ) -> Memory:
-    """One summary of a run, found again by "have we seen this before?"."""
-    if run is not None and run.project_id != (project.pk if project else None):
-        raise InvalidInput({"run": [_("The run is in another project.")]})
-    rows = [{"agent_name": agent_name, "summary": summary, "source_run_fk": run, "tags": tags}]
-    return verbs.create(MEMORY, rows, actor=actor, project=project, reason=reason)[0]
+    rows = [{"agent_name": agent_name, "summary": summary, "run": run, "tags": tags}]
+    return remember_all(actor=actor, project=project, rows=rows, reason=reason)[0]
 
 
 def edit_memory(

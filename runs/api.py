@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 from django.utils.translation import gettext_lazy as _
 from drf_spectacular.utils import OpenApiExample, extend_schema, extend_schema_view
@@ -12,6 +12,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from projects.models import Project
 from records.api.fields import (
     Choice,
     Json,
@@ -36,6 +37,7 @@ from records.api.serializers import (
     version_field,
 )
 from records.api.viewsets import Answers, RecordViewSet
+from records.checks import Reason
 from records.validation import check_json
 from runs import actions, queries
 from runs.filters import MemoryFilterSet, RunFilterSet
@@ -214,10 +216,14 @@ class RunViewSet(RecordViewSet):
     def listed_answers(self, records: Sequence[Run]) -> Answers:
         return [*RunInListSerializer([*records], many=True, context=self.context_of(records)).data]
 
-    def write(self, fields: dict[str, Any]) -> tuple[Run, str]:
-        project = self.project_for(fields)
-        fields.setdefault("agent_name", self.actor.name)
-        return actions.write_run(actor=self.actor, project=project, **fields)
+    def own_name(self, fields: Mapping[str, Any]) -> str | None:
+        return actions.hex_id(fields["id"]) if fields.get("id") else None
+
+    def write_set(
+        self, project: Project, rows: Sequence[dict[str, Any]], reason: Reason
+    ) -> list[tuple[Run, str]]:
+        named = [{"agent_name": self.actor.name, **row} for row in rows]
+        return actions.write_runs(actor=self.actor, project=project, rows=named, reason=reason)
 
     def edit(self, record: Run, changes: dict[str, Any], **options: Any) -> Run:
         return actions.edit_run(actor=self.actor, run=record, changes=changes, **options)
@@ -281,16 +287,18 @@ class MemoryViewSet(RecordViewSet):
     serializer_class = MemorySerializer
     new_class = NewMemory
     changes_class = MemoryChanges
+    named = {"run": RUN}
 
     def extras(self, records: Sequence[Memory]) -> dict[str, Any]:
         return {"runs": queries.runs_summed_up(records)}
 
-    def make(self, fields: dict[str, Any], reason: str) -> Memory:
-        named = fields.pop("run", None)
-        run = self.visible("run", named, RUN) if named else None
-        project = run.project if run is not None and "project" not in fields else self.project_for(fields)
-        fields.setdefault("agent_name", self.actor.name)
-        return actions.remember(actor=self.actor, project=project, run=run, reason=reason, **fields)
+    def place(self, fields: dict[str, Any]) -> Project:
+        run: Run | None = fields.get("run")
+        return self.project_for(fields) if run is None or "project" in fields else cast(Project, run.project)
+
+    def make_set(self, project: Project, rows: Sequence[dict[str, Any]], reason: Reason) -> list[Memory]:
+        named = [{"agent_name": self.actor.name, **row} for row in rows]
+        return actions.remember_all(actor=self.actor, project=project, rows=named, reason=reason)
 
     def edit(self, record: Memory, changes: dict[str, Any], **options: Any) -> Memory:
         return actions.edit_memory(actor=self.actor, memory=record, changes=changes, **options)

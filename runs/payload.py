@@ -11,6 +11,7 @@ from typing import Any
 from runs.models import PayloadValue, Run
 
 PAYLOAD_VALUES_MAX = 200
+VALUES_AT_ONCE = 2_000
 PATH_LENGTH = VALUE_LENGTH = 255
 
 
@@ -26,7 +27,10 @@ def index_payloads(runs: Sequence[Run]) -> None:
     # Asked first: to delete what is not there would lock where others insert.
     if of_runs.order_by().exists():
         of_runs.delete()
-    PayloadValue.objects.bulk_create([value for run in runs for value in payload_values_of(run)])
+    values = (value for run in runs for value in payload_values_of(run))
+    # Long paths make much of a short payload: what is inserted at once stays below any server's packet.
+    while some := list(islice(values, VALUES_AT_ONCE)):
+        PayloadValue.objects.bulk_create(some)
 
 
 def payload_values_of(run: Run) -> list[PayloadValue]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from django.utils import timezone
@@ -12,6 +12,7 @@ from database.transactions import transactional
 from projects.models import Project
 from records import checks, verbs
 from records.actor import Actor
+from records.checks import Reason
 from records.errors import InvalidInput
 from records.kinds import parse_node_id
 from work_sessions.kind import SESSION
@@ -21,42 +22,69 @@ EDITABLE = SESSION.editable
 CREATED, UPDATED, UNCHANGED = "created", "updated", "unchanged"
 
 
+def start_sessions(
+    *, actor: Actor, project: Project, rows: Sequence[Mapping[str, Any]], reason: Reason = ""
+) -> list[WorkSession]:
+    prepared = [checks.only(row, ("session_id", *EDITABLE)) for row in rows]
+    return verbs.create(SESSION, prepared, actor=actor, project=project, reason=reason)
+
+
 def start_session(
     *, actor: Actor, project: Project, session_id: str, reason: str = "", **fields: Any
 ) -> WorkSession:
-    rows = [{"session_id": session_id, **checks.only(fields, EDITABLE)}]
-    return verbs.create(SESSION, rows, actor=actor, project=project, reason=reason)[0]
+    rows = [{**fields, "session_id": session_id}]
+    return start_sessions(actor=actor, project=project, rows=rows, reason=reason)[0]
 
 
 @transactional
-def upsert_session(
-    *, actor: Actor, project: Project, session_id: str, reason: str = "", **fields: Any
-) -> tuple[WorkSession, str]:
-    """The session of this name, made or changed to have these fields, and what became of it.
+def upsert_sessions(
+    *, actor: Actor, project: Project, rows: Sequence[Mapping[str, Any]], reason: Reason = ""
+) -> list[tuple[WorkSession, str]]:
+    """The session of each row's `session_id` (each another), made or changed to have the row's fields, and what became
+    of it.
 
     Names are unique over all projects: one that is another project's is refused without a word about it.
     """
-    if parse_node_id(session_id):
+    said = {row["session_id"]: row for row in rows}
+    reasons = dict(zip(said, checks.each_reason(reason, len(rows)), strict=True))
+    if any(map(parse_node_id, said)):
         raise InvalidInput(
             {"session_id": [_("Looks like a record's node id; give the session a name of its own.")]}
         )
-    kept = _session_of(project, session_id)
-    if kept is None:
+    kept = _sessions_of(project, said)
+    while True:
+        new = [row for name, row in said.items() if name not in kept]
         try:
-            return start_session(
-                actor=actor, project=project, session_id=session_id, reason=reason, **fields
-            ), CREATED
+            why = [reasons[row["session_id"]] for row in new]
+            made = start_sessions(actor=actor, project=project, rows=new, reason=why)
+            break
         except InvalidInput as refusal:
-            kept = _session_of(project, session_id) if "__all__" in refusal.errors else None
-            if kept is None:  # else a twin was first
+            known = len(kept)
+            if "__all__" in refusal.errors:
+                kept = _sessions_of(project, said)
+            if len(kept) == known:  # else a twin was first
                 raise
-    outcome = verbs.update([kept], checks.only(fields, EDITABLE), actor=actor, verb="upsert", reason=reason)
-    return outcome.record, UPDATED if outcome.updated else UNCHANGED
+    became = {row["session_id"]: (session, CREATED) for row, session in zip(new, made, strict=True)}
+    for why in dict.fromkeys(reasons[name] for name in kept):
+        sessions = [session for name, session in kept.items() if reasons[name] == why]
+        outcome = verbs.update(
+            sessions, lambda locked: _fields_of(said[locked.session_id]),
+            actor=actor, verb="upsert", reason=why,
+        )  # fmt: skip
+        became |= {session.session_id: (session, UPDATED) for session in outcome.updated}
+        became |= {session.session_id: (session, UNCHANGED) for session in outcome.unchanged}
+    return [became[name] for name in said]
 
 
-def _session_of(project: Project, session_id: str) -> WorkSession | None:
-    kept = WorkSession.objects.select_related("project").filter(session_id=session_id).first()
-    if kept is not None and kept.project_id != project.pk:
+def _fields_of(row: Mapping[str, Any]) -> dict[str, Any]:
+    return checks.only({name: value for name, value in row.items() if name != "session_id"}, EDITABLE)
+
+
+def _sessions_of(project: Project, names: Collection[str]) -> dict[str, WorkSession]:
+    """Those of these names that are there, by name."""
+    found = WorkSession.objects.filter(session_id__in=list(names)).order_by("pk")
+    kept = {session.session_id: session for session in found if session.session_id in names}
+    if any(session.project_id != project.pk for session in kept.values()):
         raise InvalidInput({"session_id": [_("This name cannot be used; give the session another one.")]})
     return kept
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from django.http import Http404
@@ -13,6 +13,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from projects.models import Project
 from records import verbs
 from records.api.fields import JsonObject, KeptJson, Line, Moment, Tags, Text, in_utc
 from records.api.schema import record_schema
@@ -28,6 +29,7 @@ from records.api.serializers import (
 )
 from records.api.viewsets import RecordViewSet
 from records.became import became_of
+from records.checks import Reason
 from work_sessions import actions, queries
 from work_sessions.filters import SessionFilterSet
 from work_sessions.kind import SESSION
@@ -174,8 +176,13 @@ class SessionViewSet(RecordViewSet):
             raise Http404
         return session
 
-    def write(self, fields: dict[str, Any]) -> tuple[WorkSession, str]:
-        return actions.upsert_session(actor=self.actor, project=self.project_for(fields), **fields)
+    def own_name(self, fields: Mapping[str, Any]) -> str:
+        return str(fields["session_id"])
+
+    def write_set(
+        self, project: Project, rows: Sequence[dict[str, Any]], reason: Reason
+    ) -> list[tuple[WorkSession, str]]:
+        return actions.upsert_sessions(actor=self.actor, project=project, rows=rows, reason=reason)
 
     def edit(self, record: WorkSession, changes: dict[str, Any], **options: Any) -> WorkSession:
         return actions.edit_session(actor=self.actor, session=record, changes=changes, **options)

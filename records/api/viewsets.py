@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from django.http import Http404
@@ -23,12 +23,14 @@ from records import verbs
 from records.actor import Actor
 from records.api.serializers import Act, RecordSerializer, Review, StrictSerializer, said_of
 from records.became import CREATED, UNCHANGED, UPDATED, became_of
+from records.checks import Reason
+from records.errors import Erased
 from records.filters import RecordFilterSet
 from records.hygiene.kept import Found, findings_of
 from records.kinds import Kind, parse_node_id
 from records.links import links_of
 from records.models import RecordQuerySet
-from records.queries import survivors_of, visible_record
+from records.queries import survivors_of, visible_record, visible_records
 from records.reads import note_reads
 
 Answers = list[dict[str, Any]]
@@ -71,34 +73,54 @@ class ActorView:
 
     def visible(self, field: str, node_id: str, kind: Kind | None = None) -> Any:
         """The record that a field names; another project's is as absent as a missing one."""
-        record = visible_record(self.actor.access, node_id)
-        if record is None or (kind is not None and record.prefix != kind.prefix):
-            raise serializers.ValidationError({field: [_("There is no such record.")]})
-        return record
+        return _there(field, visible_record(self.actor.access, node_id), kind)
 
     def read(self, node_ids: Sequence[str]) -> None:
         """Note that these records were answered to the agent."""
         note_reads(node_ids, actor=self.actor, door=f"{self.actor.channel}.{self.basename}.{self.action}")  # type: ignore[attr-defined]
 
 
+def _there(field: str, record: Any, kind: Kind | None) -> Any:
+    if isinstance(record, Erased):
+        raise record
+    if record is None or (kind is not None and record.prefix != kind.prefix):
+        raise serializers.ValidationError({field: [_("There is no such record.")]})
+    return record
+
+
 class RecordViewSet(ActorView, GenericViewSet[Any]):
-    """Subclasses name the kind and its serializers, and say how it is made and edited (`make`, `edit`)."""
+    """Subclasses name the kind and its serializers, and say how sets of it are made and one is edited (`make_set` or
+    `write_set`, `edit`)."""
 
     kind: ClassVar[Kind]
     filterset_class: ClassVar[type[RecordFilterSet]]
     serializer_class: type[RecordSerializer]
     new_class: ClassVar[type[StrictSerializer]]
     changes_class: ClassVar[type[StrictSerializer]]
+    # Fields of `new_class` that name another record by its node id, with the kind of that.
+    named: ClassVar[Mapping[str, Kind]] = {}
     lookup_field = "node_id"
     lookup_value_regex = "[^/]+"
 
     # --- What a kind says ------------------------------------------------------------------------------------
-    def make(self, fields: dict[str, Any], reason: str) -> Any:
+    def make_set(self, project: Project, rows: Sequence[dict[str, Any]], reason: Reason) -> list[Any]:
+        """New records of one project, in the order of the rows."""
         raise NotImplementedError
 
-    # Where the kind makes whole sets: (project, rows of fields, reason) -> records in the order of the rows.
-    def make_set(self, project: Project, rows: Sequence[dict[str, Any]], reason: str) -> list[Any] | None:
+    def write_set(
+        self, project: Project, rows: Sequence[dict[str, Any]], reason: Reason
+    ) -> Sequence[tuple[Any, str]]:
+        """The same, and what was done with each: CREATED; of a kind that is upserted, UPDATED or UNCHANGED. No two rows
+        have the same `own_name`."""
+        return [(record, CREATED) for record in self.make_set(project, rows, reason)]
+
+    def own_name(self, fields: Mapping[str, Any]) -> str | None:
+        """What a new one calls itself, where what is written again by that name is the same record."""
         return None
+
+    def place(self, fields: dict[str, Any]) -> Project:
+        """The project that a new one goes to; the records that it names stand in `fields`."""
+        return self.project_for(fields)
 
     def edit(self, record: Any, changes: dict[str, Any], **options: Any) -> Any:
         raise NotImplementedError
@@ -144,8 +166,22 @@ class RecordViewSet(ActorView, GenericViewSet[Any]):
         return self.made(record) if act == CREATED else self.answer(record, act)
 
     def write(self, fields: dict[str, Any]) -> tuple[Any, str]:
-        """The record that was asked for, and what was done: CREATED; of a kind that is upserted, UPDATED or UNCHANGED."""
-        return self.make(fields, fields.pop("reason", "")), CREATED
+        """The record that was asked for, and what was done (`write_set`)."""
+        self.put_named(fields, self.named_in([fields]))
+        project, reason = self.place(fields), fields.pop("reason", "")
+        ((record, act),) = self.write_set(project, [fields], reason)
+        return record, act
+
+    def named_in(self, bodies: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+        """What these bodies name, by node id: for `put_named`."""
+        node_ids = {body[field] for body in bodies for field in self.named if body.get(field)}
+        return visible_records(self.actor.access, node_ids) if node_ids else {}
+
+    def put_named(self, fields: dict[str, Any], found: Mapping[str, Any]) -> None:
+        """The records in place of their node ids. Raises ValidationError and Erased."""
+        for field, kind in self.named.items():
+            if fields.get(field):
+                fields[field] = _there(field, found.get(fields[field]), kind)
 
     def partial_update(self, request: Request, node_id: str) -> Response:
         record = self.get_object()

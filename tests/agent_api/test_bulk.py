@@ -81,6 +81,20 @@ def test_with_a_key_it_is_done_once(api):
     assert Pattern.objects.get().confidence_score == 0.7
 
 
+@pytest.mark.parametrize("plural", ["runs", "sessions"])
+def test_with_a_key_it_is_done_once_where_it_could_be_sent_again_too(api, plural):
+    names = {"runs": ("id", "a" * 32), "sessions": ("session_id", "a")}
+    item = dict([names[plural]], tags=["x"])
+    body = {"items": [item, item, {**item, "tags": [5]}]}
+    first = api.post(f"/{plural}/bulk", body, Idempotency_Key="k")
+    again = api.post(f"/{plural}/bulk", body, Idempotency_Key="k")
+    assert again.content == first.content
+    assert [one.get("became") for one in first.data["results"]] == ["created", "unchanged", None]
+    without = api.post(f"/{plural}/bulk", body).data["results"]
+    assert [one.get("became") for one in without] == ["unchanged", "unchanged", None]
+    assert Revision.objects.count() == 1
+
+
 def test_too_many_or_none_write_nothing(api):
     many = api.post("/decisions/bulk", {"items": [NEW["decisions"]] * 1001})
     assert (many.status_code, list(many.data["errors"])) == (413, ["items"])

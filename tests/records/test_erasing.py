@@ -33,7 +33,7 @@ from records.models import Attention, Erasure, Link, ProjectionMark, RecordTag, 
 from records.sweep import sweep
 from records.undo import undo
 from records.verbs import archive, restore, review
-from runs.actions import remember, set_cache, write_run
+from runs.actions import remember, set_cache, write_runs
 from runs.models import CacheEntry, PayloadValue
 from tests.conftest import make_token, person
 from tests.records.samples import KINDS, make, page_of, verb_url, write_as_sql
@@ -363,11 +363,11 @@ def test_a_write_sent_again_with_its_key_is_told_that_it_was_erased(client, proj
 
 
 def test_a_run_of_a_chosen_id_sent_again_brings_nothing_back(agent, admin, project):
-    sent = {"id": "a" * 32, "trigger_payload": {"alert": WORD}, "summary": WORD}
-    run, _ = write_run(actor=agent, project=project, agent_name="order-bot", **sent)
+    sent = {"agent_name": "order-bot", "id": "a" * 32, "trigger_payload": {"alert": WORD}, "summary": WORD}
+    ((run, _),) = write_runs(actor=agent, project=project, rows=[sent])
     erase([run], actor=admin, reason=WHY)
     with pytest.raises(Refused):
-        write_run(actor=agent, project=project, agent_name="order-bot", **sent)
+        write_runs(actor=agent, project=project, rows=[sent])
     assert left() == []
 
 
