@@ -6,8 +6,9 @@ Findings name; they never change a text. Every string has an answer, in a time t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from django.utils.functional import Promise
@@ -19,6 +20,7 @@ from records.hygiene.secrets import redact, secrets_in
 SECRET = "secret"  # noqa: S105 (the name of a finding)
 MOST = 1_000  # of one code in one text
 EXCERPT = 160  # characters of the text itself
+SHORT = 32  # characters
 
 SENTENCES: dict[str, Promise | str] = {
     orders.ORDERS: _("Gives orders to whoever reads it next."),
@@ -78,8 +80,18 @@ class FieldFinding:
     times: int
 
 
-def findings_in(text: str) -> list[Finding]:
+def findings_in(text: str) -> Sequence[Finding]:
     """Every sign in the text, by place; of one code none overlaps another, and at most MOST are told."""
+    return _kept_of_short(text) if len(text) <= SHORT else _looked_through(text)
+
+
+@lru_cache(maxsize=4096)
+def _kept_of_short(text: str) -> tuple[Finding, ...]:
+    """Names and small values of JSON come again and again."""
+    return tuple(_looked_through(text))
+
+
+def _looked_through(text: str) -> list[Finding]:
     found = [
         *orders.orders_in(text),
         *_at_most(hidden.hidden_in(text)),
