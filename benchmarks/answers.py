@@ -82,7 +82,7 @@ def main() -> None:
     )
     parser.add_argument("data", type=Path, help="the folder with adrs/ and postmortems/")
     parser.add_argument("--questions", type=Path, default=QUESTIONS)
-    parser.add_argument("--part", choices=["open", "held", "further"], default="open")
+    parser.add_argument("--part", choices=["open", "held", "further", "fresh"], default="open")
     parser.add_argument("--of", type=int, help="ask the index as on a desk of so many texts")
     parser.add_argument("--misses", action="store_true", help="list the questions that were missed")
     options = parser.parse_args()
