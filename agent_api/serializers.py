@@ -116,7 +116,12 @@ class NodeSerializer(serializers.Serializer[Any]):
     status = serializers.CharField(read_only=True, allow_null=True)
     review_state = serializers.ChoiceField(choices=ReviewState.choices, read_only=True)
     active = serializers.BooleanField(read_only=True)
-    degree = serializers.IntegerField(read_only=True, help_text=_("Its neighbours within the filters."))
+    degree = serializers.IntegerField(
+        read_only=True, help_text=_("Its neighbours within the filters, among its best hundred relations.")
+    )
+    has_more = serializers.BooleanField(
+        read_only=True, help_text=_("Whether it has more relations than these.")
+    )
     hop = serializers.IntegerField(read_only=True, help_text=_("Steps from the record asked about."))
     trust = serializers.SerializerMethodField(help_text=_("0 to 1, from where it came."))
     source_kind = serializers.SerializerMethodField()

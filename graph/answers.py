@@ -30,6 +30,7 @@ def node_answer(node: Node, slug: str) -> dict[str, Any]:
         "active": node.active,
         "url": node_url(slug, node.id),
         "degree": node.degree,
+        "has_more": node.has_more,
         "hop": node.hop,
     }
 

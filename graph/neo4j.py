@@ -52,7 +52,7 @@ class Neo4jGraph(Walk):
         edges = (Edge(source, target, RELATIONS[kind], score) for source, target, kind, score in read.edges)
         return Neighbourhood(
             center=node_id,
-            nodes=[Node(*[*one.card, min(self.look, one.neighbours), one.hop]) for one in new],
+            nodes=[Node(*[*one.card, min(self.look, one.neighbours), one.hop, one.cut]) for one in new],
             edges=sorted(edges, key=lambda edge: edge.order),
             total=len(new) + left,
             truncated=at_least or left > 0,

@@ -58,7 +58,12 @@ class RelationalGraph(Walk):
         cards |= there
         shown = {other: cards[other] for other in new if other in cards}
         nodes = [
-            replace(node, hop=hops[other], degree=min(self.look, _degree(other, read[other])))
+            replace(
+                node,
+                hop=hops[other],
+                degree=min(self.look, _degree(other, read[other])),
+                has_more=read[other].cut,
+            )
             for other, node in shown.items()
         ]
         return Neighbourhood(

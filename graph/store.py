@@ -39,7 +39,8 @@ class GraphAway(RuntimeError):
 
 @dataclass(frozen=True)
 class Node:
-    """A record as the graph shows it. `degree`: distinct neighbours within the filters, counted to LOOK."""
+    """A record as the graph shows it. `degree`: distinct neighbours within the filters among its best LOOK relations;
+    `has_more`: it has more relations than these."""
 
     id: str
     kind: str
@@ -49,6 +50,7 @@ class Node:
     active: bool = True
     degree: int = 0
     hop: int = 0
+    has_more: bool = False
 
 
 class Edge(NamedTuple):

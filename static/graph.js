@@ -196,7 +196,7 @@
     one("[data-side-hint]").hidden = node.length > 0;
     if (!node.length) { one("[data-side-relations]").replaceChildren(); one("[data-side-facts]").replaceChildren(); one("[data-side-badges]").replaceChildren(); labels(); return; }
     node.select();
-    const { kind, status, review_state: review, degree, hop, url, active } = node.data();
+    const { kind, status, review_state: review, degree = 0, has_more: more, hop, url, active } = node.data(), relations = `${degree}${more ? "+" : ""}`;
     one("[data-side-dot]").className = `dot k-${kind}`;
     one("[data-side-kind]").textContent = kindWords(kind);
     one("[data-side-id]").textContent = id;
@@ -206,7 +206,7 @@
       make("span", { className: `badge badge-line ${review === "approved" ? "b-good" : "b-mute"}`, textContent: review === "approved" ? `✓ ${say("reviewed")}` : review === "unreviewed" ? `○ ${say("unreviewed")}` : review }),
       ...(status ? [make("span", { className: `badge ${good}`, textContent: status })] : []),
       ...(active === false ? [make("span", { className: "badge b-warn", textContent: say("inactive") })] : []));
-    one("[data-side-facts]").replaceChildren(make("dt", { textContent: say("relations") }), make("dd", { textContent: degree ?? "" }), make("dt", { textContent: say("steps") }), make("dd", { textContent: hop ?? "" }));
+    one("[data-side-facts]").replaceChildren(make("dt", { textContent: say("relations") }), make("dd", { textContent: relations }), make("dt", { textContent: say("steps") }), make("dd", { textContent: hop ?? "" }));
     one("[data-side-open]").href = url;
     one("[data-side-centre]").href = `?${(() => { const query = choices(); query.set("node", id); return query; })()}`;
     one("[data-act=pin]").ariaPressed = String(node.hasClass("pinned"));
@@ -217,7 +217,7 @@
       return make("li", {}, make("span", { className: edge.data("relation") === "CONTRADICTS" ? "relation-contradicts" : "meta", textContent: `${edge.data("relation") === "SIMILAR_TO" || edge.data("relation") === "CONTRADICTS" || edge.source().id() === id ? "" : "← "}${relationWords(edge.data("relation"))}` }), button, make("span", { className: "meta num", textContent: edge.data("cosine") == null ? "" : edge.data("cosine").toFixed(2), title: say("cosine") }));
     }));
     labels();
-    if (speak) announce(`${name(node)}, ${kindWords(kind)}, ${degree ?? 0} ${say("relations")}`);
+    if (speak) announce(`${name(node)}, ${kindWords(kind)}, ${relations} ${say("relations")}`);
   }
 
   // Verbs

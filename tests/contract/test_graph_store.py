@@ -113,6 +113,7 @@ def test_a_hub_gives_its_best_and_says_that_there_are_more(store, project):
     hood = store.neighbourhood("dec_1", Within(project_id=project.pk), depth=2, cap=30)
     assert [node.id for node in hood.nodes[:3]] == ["dec_1", "dec_300", "dec_298"]
     assert (len(hood.nodes), hood.truncated, hood.at_least, hood.nodes[0].degree) == (30, True, True, 100)
+    assert [node.id for node in hood.nodes if node.has_more] == ["dec_1"]
     known = [node.id for node in hood.nodes]
     more = store.neighbourhood("dec_1", Within(project_id=project.pk), cap=15, known=known)
     assert [node.id for node in more.nodes] == [f"dec_{key}" for key in range(242, 212, -2)]

@@ -102,7 +102,7 @@ def test_the_json_has_what_the_picture_needs(browser, records):
     }  # fmt: skip
     assert answer["nodes"][1] == {
         "id": records[1].node_id, "kind": "decision", "title": "<b>B</b>", "status": "accepted", "review_state": "approved",
-        "active": True, "url": f"/p/shop/decisions/{records[1].pk}/", "degree": 1, "hop": 1,
+        "active": True, "url": f"/p/shop/decisions/{records[1].pk}/", "degree": 1, "has_more": False, "hop": 1,
     }  # fmt: skip
     assert answer["edges"][0] == {
         "source": records[0].node_id,
