@@ -38,12 +38,6 @@ def project_named(name: str) -> Project | None:
     return alias.project if alias else _of_slug(spelt)
 
 
-def no_project(name: str) -> str:
-    """What a command answers where there is none of this name."""
-    known = ", ".join(Project.objects.order_by("slug").values_list("slug", flat=True)[:20])
-    return f"There is no project {name!r}. There is: {known or 'none yet'}."
-
-
 def named_among(projects: Iterable[Project], name: object) -> Project | None:
     """The one of these projects that is called so."""
     if not isinstance(name, str) or "\x00" in name:

@@ -10,7 +10,6 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from projects.names import no_project
 from transfer.importing.searchable import make_searchable
 from transfer.importing.tables import require_tables
 
@@ -48,9 +47,6 @@ class ImportCommand(BaseCommand):
             raise CommandError(f"--source: at most {LONGEST_SOURCE} characters.")
         require_tables()
         return path
-
-    def no_project(self, slug: str, hint: str = "") -> CommandError:
-        return CommandError(f"{no_project(slug)}{hint}")
 
     def tell(self, options: dict[str, Any], report: Any, as_json: Any, lines: Iterable[str]) -> None:
         """Print the report, wait until what was written can be found, and end with 1 where a file failed."""

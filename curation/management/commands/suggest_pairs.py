@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
 from curation.models import Sort, SuggestedPair
 from curation.pairs.chores import note_all_judged, rules_of
 from curation.pairs.keeping import keep_pairs, project_pages
+from projects.commands import told_project_or_none
 from projects.models import Project
-from projects.names import no_project, project_named
 from records.models import ProjectionMark
 
 LINE_EVERY_SECONDS = 2.0
@@ -27,13 +27,8 @@ class Command(BaseCommand):
         parser.add_argument("--project", metavar="SLUG", help="only this project")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        projects = [*Project.objects.order_by("pk")]
-        if options["project"]:
-            named = project_named(options["project"])
-            if named is None:
-                raise CommandError(no_project(options["project"]))
-            projects = [named]
-        for project in projects:
+        told = told_project_or_none(options["project"])
+        for project in [told] if told else list(Project.objects.order_by("pk")):
             self._suggest(project)
 
     def _suggest(self, project: Project) -> None:

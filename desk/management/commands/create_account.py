@@ -4,10 +4,10 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from projects.actions import create_account
+from projects.commands import told_project_or_none
 from projects.login_links import login_link_for
 from projects.manager import Manager
 from projects.models import Role
-from projects.names import project_named
 
 
 class Command(BaseCommand):
@@ -22,11 +22,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        project = None
-        if options["project"]:
-            project = project_named(options["project"])
-            if project is None:
-                raise CommandError(f"There is no project {options['project']!r}.")
+        project = told_project_or_none(options["project"])
         try:
             user = create_account(
                 by=Manager.command("create_account"),

@@ -4,9 +4,9 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from projects.actions import create_token
+from projects.commands import known_projects, told_project
 from projects.manager import Manager
 from projects.models import Project, Scope
-from projects.names import project_named
 from projects.snippets import address_of_desk, export_command, write_command
 
 
@@ -44,11 +44,7 @@ class Command(BaseCommand):
 
 def _project(slug: str | None) -> Project:
     if slug:
-        found = project_named(slug)
-        if found is None:
-            known = ", ".join(Project.objects.values_list("slug", flat=True)[:20])
-            raise CommandError(f"There is no project {slug!r}. There is: {known or 'none yet'}.")
-        return found
+        return told_project(slug)
     projects = list(Project.objects.all()[:2])
     if len(projects) == 1:
         return projects[0]
@@ -56,5 +52,4 @@ def _project(slug: str | None) -> Project:
         raise CommandError(
             "There is no project yet: start the desk once (make run), or make one on its home page."
         )
-    known = ", ".join(Project.objects.values_list("slug", flat=True)[:20])
-    raise CommandError(f"Which project? --project SLUG, one of: {known}.")
+    raise CommandError(f"Which project? --project SLUG, one of: {known_projects()}.")

@@ -10,8 +10,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.models import Exists, F, OuterRef, QuerySet
 
 from graph.worker import DatabaseAway, Worker
+from projects.commands import told_project_or_none
 from projects.models import Project
-from projects.names import project_named
 from recall.encoders import EncoderUnavailable
 from recall.models import Embedding
 from recall.passages import RECORD_PART
@@ -45,30 +45,25 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        projects = Project.objects.order_by("pk")
-        if options["project"]:
-            named = project_named(options["project"])
-            if named is None:
-                raise CommandError(f"There is no project {options['project']!r}.")
-            projects = projects.filter(pk=named.pk)
+        told = told_project_or_none(options["project"])
         try:
             model = configured_encoder().name
         except ValueError as error:
             raise CommandError(str(error)) from error
         wanted = ProjectionMark.objects.filter(gone=False, erased=False)
-        if options["project"]:
-            wanted = wanted.filter(project_id__in=[project.pk for project in projects])
+        if told:
+            wanted = wanted.filter(project_id=told.pk)
         self._ask_for(wanted, model)
         self._work_off(wanted, model)
         if options["similarities"]:
-            for project in projects:
+            for project in [told] if told else Project.objects.order_by("pk"):
                 self.stdout.write(
                     f"{project.slug}: compared the lists of {rebuild_similarities(project.pk)} records"
                 )
         if options["forget_other_models"]:
             others = Embedding.objects.exclude(model=model)
-            if options["project"]:
-                others = others.filter(project_id__in=[project.pk for project in projects])
+            if told:
+                others = others.filter(project_id=told.pk)
             self.stdout.write(f"Deleted {others.delete()[0]} vectors of other models")
 
     def _ask_for(self, wanted: QuerySet[ProjectionMark], model: str) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
-from projects.names import no_project, project_named
+from projects.commands import told_project_or_none
 from records import attention
 
 
@@ -20,9 +20,6 @@ class Command(BaseCommand):
         parser.add_argument("--project", metavar="SLUG", default="", help="this one's records only")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        slug = options["project"]
-        project = project_named(slug) if slug else None
-        if slug and project is None:
-            raise CommandError(no_project(slug))
+        project = told_project_or_none(options["project"])
         kept = attention.keep_all(project.pk if project else None)
         self.stdout.write(f"{kept:,} records looked at.")

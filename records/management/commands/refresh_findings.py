@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
-from projects.names import no_project, project_named
+from projects.commands import told_project_or_none
 from records.hygiene.findings import CODES
 from records.kinds import all_kinds
 from records.sweep import CHUNK, look_again
@@ -23,10 +23,7 @@ class Command(BaseCommand):
         parser.add_argument("--project", metavar="SLUG", default="", help="this one's records only")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        slug = options["project"]
-        project = project_named(slug) if slug else None
-        if slug and project is None:
-            raise CommandError(no_project(slug))
+        project = told_project_or_none(options["project"])
         looked_at, flagged, codes = 0, 0, Counter[str]()
         for kind in all_kinds():
             rows = kind.model.objects.order_by("pk")

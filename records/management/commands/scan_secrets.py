@@ -8,8 +8,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from projects.commands import told_project_or_none
 from projects.models import Project
-from projects.names import no_project, project_named
 from records.actor import Actor
 from records.erasing_values import ValuesErased, erase_values, redact_cells
 from records.errors import InvalidInput
@@ -33,12 +33,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if options["erase"] and not options["reason"].strip():
             raise CommandError("--erase needs --reason: it is what stays.")
-        projects: list[Project | None] = [*Project.objects.order_by("slug"), None]
-        if options["project"]:
-            named = project_named(options["project"])
-            if named is None:
-                raise CommandError(no_project(options["project"]))
-            projects = [named]
+        told = told_project_or_none(options["project"])
+        projects = [told] if told else [*Project.objects.order_by("slug"), None]
         left = sum(self._scan(project, options["reason"] if options["erase"] else "") for project in projects)
         if left:
             self.stdout.write("Revoke them where they are valid: whoever could read this desk has seen them.")

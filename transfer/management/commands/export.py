@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from projects.names import no_project, project_named
+from projects.commands import told_project
 from transfer.exchange.lines import FileProblem
 from transfer.exchange.writing import write_project
 from transfer.importing.tables import require_tables
@@ -26,9 +26,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         require_tables()
-        project = project_named(options["project"])
-        if project is None:
-            raise CommandError(no_project(options["project"]))
+        project = told_project(options["project"])
         path = Path(options["file"])
         try:
             sums = write_project(project, path, reads=not options["without_reads"], say=self.stderr.write)

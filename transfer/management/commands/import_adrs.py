@@ -12,6 +12,7 @@ from django.utils.text import slugify
 from decisions.models import Status
 from projects.access import Capability, access_of_user
 from projects.actions import create_project
+from projects.commands import no_project
 from projects.manager import Manager
 from projects.models import Project, User
 from projects.names import project_named
@@ -78,7 +79,7 @@ class Command(ImportCommand):
         if found is not None:
             return found
         if not options["create_project"]:
-            raise self.no_project(slug, " With --create-project it is made.")
+            raise CommandError(f"{no_project(slug)} With --create-project it is made.")
         if slug != slugify(slug):
             raise CommandError(
                 f"{slug!r}: a project's short name has lower-case letters, digits and hyphens."

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from projects.names import project_named
+from projects.commands import told_project
 from transfer.importing.command import ImportCommand
 from transfer.importing.importer import ImportRunning
 from transfer.postmortems.importer import AGENT_NAME, Options, import_postmortems
@@ -34,9 +34,7 @@ class Command(ImportCommand):
         path = self.checked_path(options)
         if not options["agent"].strip() or len(options["agent"]) > 255:
             raise CommandError("--agent: 1 to 255 characters.")
-        project = project_named(options["project"])
-        if project is None:
-            raise self.no_project(options["project"])
+        project = told_project(options["project"])
         chosen = Options(options["source"], options["agent"], options["dry_run"])
         try:
             report = import_postmortems(path, project, chosen)
