@@ -16,8 +16,9 @@ from desk.home import queries as counted
 from desk.home.actions import arrive
 from desk.home.rows import failing_rows, movers_row, projected_rows, queue_rows, since_row
 from desk.overview import changes_of, contradictions_of, failed_rows, waiting_of, waiting_total
+from projects import accounts
 from projects.access import in_project, visible_projects
-from projects.models import Project, User
+from projects.models import Project
 from projects.views import SeeOther
 from records.pages.rows import rows_of
 from records.queries import newest_revision
@@ -73,8 +74,6 @@ def _is_a_look(request: HttpRequest) -> bool:
 @in_project()
 def hide_first_run(request: HttpRequest, project: Project) -> HttpResponse:
     """For this person, everywhere; the project page keeps the same commands."""
-    assert isinstance(request.user, User)
-    User.objects.filter(pk=request.user.pk, first_run_hidden_at=None).update(
-        first_run_hidden_at=timezone.now()
-    )
+    user: Any = request.user
+    accounts.hide_first_run(user)
     return SeeOther(reverse("desk:overview", args=[project.slug]))

@@ -13,10 +13,11 @@ from django.utils.translation import gettext as _
 
 from database.transactions import transactional
 from projects.access import Capability
+from projects.actions import create_account
 from projects.invitations import withdraw_of_former_admin
 from projects.login_links import reset_links
 from projects.manager import Manager, checked_reason, keep_an_admin, lock_project, note
-from projects.models import AccessVerb, Membership, Role, User
+from projects.models import AccessVerb, Membership, Project, Role, User
 
 
 def may_reset(by: Manager, user: User) -> bool:
@@ -39,6 +40,15 @@ def reset_link(*, by: Manager, user: User) -> str:
     note(by, AccessVerb.RESET_PASSWORD, None, user.get_username())
     uid = urlsafe_base64_encode(force_bytes(user.pk))
     return reverse("password_reset", args=[uid, reset_links.make_token(user)])
+
+
+@transactional
+def create_account_with_link(
+    *, by: Manager, username: str, email: str, project: Project | None, role: str
+) -> tuple[User, str]:
+    """The account, and the path of the page where its owner sets the first password: both or neither."""
+    user = create_account(by=by, username=username, email=email, project=project, role=role)
+    return user, reset_link(by=by, user=user)
 
 
 @transactional
@@ -85,5 +95,10 @@ def reactivate(*, by: Manager, user: User) -> User:
 
 
 def keep_preferences(user: User, **chosen: Any) -> None:
-    """One's own address, zone and digest: these columns alone. What an operator does to the account meanwhile stays."""
+    """One's own address, zone, looks and digest: these columns alone. What an operator does to the account meanwhile stays."""
     User.objects.filter(pk=user.pk).update(**chosen)
+
+
+def hide_first_run(user: User) -> None:
+    """For this person, on every project's overview."""
+    User.objects.filter(pk=user.pk, first_run_hidden_at=None).update(first_run_hidden_at=timezone.now())

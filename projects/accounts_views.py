@@ -7,8 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -19,10 +18,10 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from projects import accounts
 from projects.access import Capability, for_operators, in_project
 from projects.account_forms import AccountForm, PreferencesForm, ThemeForm, offered_zones
-from projects.actions import create_account
+from projects.forms import add_errors
 from projects.manager import Manager
-from projects.models import Membership, Project, User
-from projects.queries import ACCOUNTS_SHOWN, accounts_found
+from projects.models import Project, User
+from projects.queries import ACCOUNTS_SHOWN, accounts_found, member_or_404
 from projects.views import SeeOther, project_page
 
 
@@ -38,19 +37,10 @@ def accounts_page(request: HttpRequest) -> HttpResponse:
 def make(request: HttpRequest) -> HttpResponse:
     form = AccountForm(request.POST)
     if form.is_valid():
-        by, asked = Manager.person(request), form.cleaned_data
         try:
-            with transaction.atomic():
-                user = create_account(
-                    by=by, username=asked["username"], project=asked["project"], role=asked["role"]
-                )
-                if asked["email"]:
-                    user.email = asked["email"]
-                    user.save(update_fields=["email"])
-                link = accounts.reset_link(by=by, user=user)
+            user, link = accounts.create_account_with_link(by=Manager.person(request), **form.cleaned_data)
         except ValidationError as error:
-            for name, found in error.message_dict.items():
-                form.add_error(name if name in form.fields else None, found)  # type: ignore[arg-type]
+            add_errors(form, error)
         else:
             return _page(request, status=201, link_user=user, link=f"{settings.SITE_URL}{link}")
     return _page(request, status=422, form=form)
@@ -73,7 +63,7 @@ def reset(request: HttpRequest, user_id: int) -> HttpResponse:
 @in_project(Capability.MANAGE)
 def reset_member(request: HttpRequest, project: Project, member_id: int) -> HttpResponse:
     """For admins of all the projects that the member is in."""
-    member = get_object_or_404(Membership.objects.select_related("user"), pk=member_id, project=project)
+    member = member_or_404(project, member_id)
     try:
         link = accounts.reset_link(by=Manager.person(request), user=member.user)
     except (PermissionDenied, ValidationError) as error:
@@ -108,7 +98,7 @@ def reactivate(request: HttpRequest, user_id: int) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def preferences(request: HttpRequest) -> HttpResponse:
     """One's own time zone, looks, address and digest."""
-    user = _oneself(request)
+    user: Any = request.user
     form = PreferencesForm(request.POST if request.method == "POST" else None, instance=user)
     if form.is_bound and form.is_valid():
         accounts.keep_preferences(user, **form.cleaned_data)
@@ -123,9 +113,10 @@ def preferences(request: HttpRequest) -> HttpResponse:
 @require_POST
 def choose_theme(request: HttpRequest) -> HttpResponse:
     """From the menu of any page, and back to it; a script that has applied it already is told nothing."""
-    form = ThemeForm(request.POST, instance=_oneself(request))
+    user: Any = request.user
+    form = ThemeForm(request.POST, instance=user)
     if form.is_valid():
-        form.save()
+        accounts.keep_preferences(user, **form.cleaned_data)
     else:
         messages.error(request, _("There is no such theme."))
     if request.htmx:  # type: ignore[attr-defined]
@@ -133,13 +124,6 @@ def choose_theme(request: HttpRequest) -> HttpResponse:
     back = request.POST.get("next", "")
     ours = url_has_allowed_host_and_scheme(back, {request.get_host()}, require_https=request.is_secure())
     return SeeOther(back if ours and back.startswith("/") else reverse("preferences"))
-
-
-def _oneself(request: HttpRequest) -> User:
-    user = User.objects.filter(username=request.user.get_username()).first()
-    if user is None:
-        raise Http404
-    return user
 
 
 def _page(request: HttpRequest, status: int = 200, **more: Any) -> HttpResponse:

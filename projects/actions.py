@@ -68,6 +68,8 @@ def change_role(*, by: Manager, member: Membership, role: str) -> Membership:
     by.require(member.project)
     role = checked_role(role)
     lock_project(member.project)
+    if not Membership.objects.filter(pk=member.pk).exists():
+        raise ValidationError(_("%s is not in this project any more.") % member.user)
     member.refresh_from_db()
     if member.role != role:
         keep_an_admin(member)
@@ -149,13 +151,14 @@ def create_account(
     *,
     by: Manager,
     username: str,
+    email: str = "",
     project: Project | None = None,
     role: str = Role.VIEWER,
     operator: bool = False,
 ) -> User:
     """Without a password: its owner comes in by a one-time link and sets one. Only operators."""
     by.require(None)
-    user = new_account(username, is_staff=operator, is_superuser=operator)
+    user = new_account(username, email=email, is_staff=operator, is_superuser=operator)
     note(by, AccessVerb.CREATE_ACCOUNT, None, user.get_username(), operator=operator)
     if project is not None:
         add_member(by=by, project=project, user=user, role=role)

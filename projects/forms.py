@@ -146,3 +146,10 @@ class TokenForm(forms.Form):
         cleaned = super().clean() or {}
         cleaned["name"] = cleaned.get("name") or cleaned.get("agent_name", "")[:100]
         return cleaned
+
+
+def add_errors(form: forms.BaseForm, error: ValidationError) -> None:
+    """An action's errors beside the fields they name; the others above the form."""
+    found = error.error_dict if hasattr(error, "error_dict") else {"": error.error_list}
+    for name, errors in found.items():
+        form.add_error(name if name in form.fields else None, ValidationError(errors))

@@ -21,6 +21,7 @@ from projects.access import Capability, in_project
 from projects.account_forms import InvitationForm, JoinForm
 from projects.account_views import PASSWORD_BACKEND
 from projects.call_counts import seconds_to_wait
+from projects.forms import add_errors
 from projects.manager import Manager
 from projects.models import Invitation, Project, User
 from projects.queries import invitation_of
@@ -44,7 +45,7 @@ def invite(request: HttpRequest, project: Project) -> HttpResponse:
                 days=asked["days"],
             )  # fmt: skip
         except ValidationError as error:
-            form.add_error(None, error.messages)  # type: ignore[arg-type]
+            add_errors(form, error)
         else:
             link = f"{settings.SITE_URL}{reverse('invitation', args=[text])}"
             return project_page(request, project, status=201, new_invitation=made, invitation_link=link)
@@ -75,7 +76,7 @@ def invitation(request: HttpRequest, text: str) -> HttpResponse:
         try:
             answer = _accept(request, text, form)
         except ValidationError as error:
-            _show(form, error)
+            add_errors(form, error)
         else:
             if answer is not None:
                 return answer
@@ -97,11 +98,3 @@ def _accept(request: HttpRequest, text: str, form: JoinForm) -> HttpResponse | N
         return None
     messages.success(request, _("You are in %s.") % project)
     return SeeOther(project.get_absolute_url())
-
-
-def _show(form: JoinForm, error: ValidationError) -> None:
-    if not hasattr(error, "error_dict"):
-        form.add_error(None, error.messages)  # type: ignore[arg-type]
-        return
-    for name, found in error.message_dict.items():
-        form.add_error(name if name in form.fields else None, found)  # type: ignore[arg-type]

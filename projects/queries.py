@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Prefetch, Q, QuerySet
+from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -105,6 +106,11 @@ def _invitation_row(invitation: Invitation, now: datetime) -> InvitationRow:
 
 def members_of(project: Project) -> list[Membership]:
     return list(Membership.objects.filter(project=project).select_related("user").order_by("user__username"))
+
+
+def member_or_404(project: Project, member_id: int) -> Membership:
+    members = Membership.objects.select_related("user", "project")
+    return get_object_or_404(members, pk=member_id, project=project)
 
 
 def policy_of(project_id: int | None) -> ProjectPolicy:

@@ -17,9 +17,18 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from projects import actions, naming, policies, queries, snippets
 from projects.access import Capability, in_project
 from projects.account_forms import InvitationForm
-from projects.forms import AddMemberForm, AliasForm, PolicyForm, ProjectForm, RenameForm, RoleForm, TokenForm
+from projects.forms import (
+    AddMemberForm,
+    AliasForm,
+    PolicyForm,
+    ProjectForm,
+    RenameForm,
+    RoleForm,
+    TokenForm,
+    add_errors,
+)
 from projects.manager import Manager
-from projects.models import AgentToken, Membership, Project, ProjectAlias, Role
+from projects.models import AgentToken, Project, ProjectAlias, Role
 
 
 class SeeOther(HttpResponseRedirect):
@@ -41,7 +50,7 @@ def rename(request: HttpRequest, project: Project) -> HttpResponse:
         try:
             project = naming.rename_project(by=Manager.person(request), project=project, **form.cleaned_data)
         except ValidationError as error:
-            form.add_error(None, error)
+            add_errors(form, error)
         else:
             return saved(request, project, _("Renamed"))
     return project_page(request, project, status=422, rename_form=form)
@@ -85,7 +94,7 @@ def change_policy(request: HttpRequest, project: Project) -> HttpResponse:
                 reason=form.cleaned_data["reason"],
             )
         except ValidationError as error:
-            form.add_error(None, error)
+            add_errors(form, error)
         else:
             return saved(request, project, _("The policy is saved"))
     return project_page(request, project, status=422, policy_form=form)
@@ -100,7 +109,7 @@ def add_member(request: HttpRequest, project: Project) -> HttpResponse:
         try:
             actions.add_member(by=Manager.person(request), project=project, user=user, role=role)
         except ValidationError as error:
-            form.add_error(None, error)
+            add_errors(form, error)
         else:
             return saved(
                 request, project, _("%(user)s is in, as %(role)s") % {"user": user, "role": Role(role).label}
@@ -111,9 +120,7 @@ def add_member(request: HttpRequest, project: Project) -> HttpResponse:
 @require_POST
 @in_project(Capability.MANAGE)
 def change_role(request: HttpRequest, project: Project, member_id: int) -> HttpResponse:
-    member = get_object_or_404(
-        Membership.objects.select_related("user", "project"), pk=member_id, project=project
-    )
+    member = queries.member_or_404(project, member_id)
     form = RoleForm(request.POST)
     if not form.is_valid():
         return _refused(request, project, ValidationError(form.errors.as_data()))
@@ -131,9 +138,7 @@ def change_role(request: HttpRequest, project: Project, member_id: int) -> HttpR
 @require_POST
 @in_project(Capability.MANAGE)
 def remove_member(request: HttpRequest, project: Project, member_id: int) -> HttpResponse:
-    member = get_object_or_404(
-        Membership.objects.select_related("user", "project"), pk=member_id, project=project
-    )
+    member = queries.member_or_404(project, member_id)
     try:
         actions.remove_member(by=Manager.person(request), member=member)
     except ValidationError as error:
@@ -152,7 +157,7 @@ def create_token(request: HttpRequest, project: Project) -> HttpResponse:
     try:
         token, text = actions.create_token(by=Manager.person(request), project=project, **form.cleaned_data)
     except ValidationError as error:
-        form.add_error(None, error)
+        add_errors(form, error)
         return project_page(request, project, status=422, token_form=form)
     return project_page(
         request, project, status=201, new_token=token, export_command=snippets.export_command(text)
@@ -177,7 +182,7 @@ def new_project(request: HttpRequest) -> HttpResponse:
         try:
             project = actions.create_project(by=Manager.person(request), **form.cleaned_data)
         except ValidationError as error:
-            form.add_error(None, error)
+            add_errors(form, error)
         else:
             return SeeOther(reverse("projects:settings", args=[project.slug]))
     return render(request, "projects/new.html", {"form": form}, status=422 if form.is_bound else 200)

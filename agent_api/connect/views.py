@@ -14,7 +14,7 @@ from agent_api.connect.snippets import snippets
 from agent_api.queries import agents_seen, catalogue_of
 from projects.access import Capability, in_project
 from projects.actions import create_token
-from projects.forms import TokenForm
+from projects.forms import TokenForm, add_errors
 from projects.manager import Manager
 from projects.models import Project
 from projects.snippets import address_of, export_command, token_command
@@ -36,7 +36,7 @@ def new_token(request: HttpRequest, project: Project) -> HttpResponse:
         try:
             token, text = create_token(by=Manager.person(request), project=project, **form.cleaned_data)
         except ValidationError as error:
-            form.add_error(None, error)
+            add_errors(form, error)
         else:
             given = {"new_token": token, "export_command": export_command(text), "text": text}
             return _page(request, project, status=201, **given)

@@ -70,8 +70,11 @@ def test_a_member_is_added_once_changed_and_removed(project, admin, stranger_use
     assert actions.add_member(by=admin, project=project, user=stranger_user, role="viewer") == member
     actions.change_role(by=admin, member=member, role="curator")
     actions.change_role(by=admin, member=member, role="curator")
+    left = Membership.objects.get(pk=member.pk)  # as another admin's request has it, who was a moment later
     actions.remove_member(by=admin, member=member)
-    actions.remove_member(by=admin, member=member)
+    actions.remove_member(by=admin, member=left)
+    with pytest.raises(ValidationError, match="not in this project any more"):
+        actions.change_role(by=admin, member=left, role="viewer")
     assert [verb for verb, _who, _by in events(project)] == ["add_member", "change_role", "remove_member"]
     assert not Membership.objects.filter(project=project, user=stranger_user).exists()
 
