@@ -8,15 +8,16 @@ from operator import or_
 from typing import Any
 
 from django.db import connection
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404
 
 from projects.access import Access
 from projects.models import Project
 from records.errors import Erased
-from records.kinds import Kind, all_kinds, group_by_kind, kind_named, parse_node_id
-from records.models import CheckedJSON, Erasure, LongText, ProjectionMark, ReviewState, Revision
+from records.kinds import Kind, group_by_kind, kind_named, parse_node_id
+from records.models import CheckedJSON, Erasure, LongText, ProjectionMark, RecordFinding, Revision
 
+IS_FLAGGED = Exists(RecordFinding.objects.filter(node_id=OuterRef("node_id")))
 NEWEST_REVISION = "SELECT MAX(id) FROM revisions WHERE project_id = %s"
 
 
@@ -128,6 +129,26 @@ def revisions_of(node_id: str, limit: int = 50, before: int | None = None) -> li
     return list((revisions.filter(id__lt=before) if before else revisions)[:limit])
 
 
+def revision_of_version(record: Any, version: int) -> Revision | None:
+    """The row of the history that made this version of the record."""
+    return Revision.objects.filter(node_id=record.node_id, version=version).first()
+
+
+def has_written(act: str) -> bool:
+    """Whether this act left any row in the history."""
+    return Revision.objects.filter(act=act).exists()
+
+
+def projection_of(node_id: str) -> tuple[bool, bool]:
+    """(the vector of what it says now is still to come, findings of it are kept). Both True where no mark tells yet."""
+    marks = ProjectionMark.objects.filter(node_id=node_id).annotate(is_flagged=IS_FLAGGED)
+    mark = marks.values_list("embedded_version", "wanted_version", "dead", "is_flagged").first()
+    if mark is None:
+        return True, True
+    embedded, wanted, dead, is_flagged = mark
+    return embedded < wanted and not dead, is_flagged
+
+
 def newest_revision(project_id: int) -> int | None:
     """The id of the project's newest history row: what was kept of the project holds until it moves.
 
@@ -150,16 +171,6 @@ def images_before(revisions: list[Revision]) -> dict[int, dict[str, Any]]:
         wanted[(row.node_id, row.version)]: row.after
         for row in rows
         if row.after is not None and row.version is not None
-    }
-
-
-def unreviewed_counts(project: Project) -> dict[str, int]:
-    """How many active records of each kind wait for a person."""
-    return {
-        kind.name: kind.model.objects.active()
-        .filter(project=project, review_state=ReviewState.UNREVIEWED)
-        .count()
-        for kind in all_kinds()
     }
 
 

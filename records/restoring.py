@@ -12,7 +12,7 @@ from records.actor import Actor
 from records.changes import Outcome
 from records.errors import InvalidInput, Refused
 from records.kinds import Kind, kind_of
-from records.models import Revision
+from records.queries import revision_of_version
 
 MOST_VERSION = 2**31 - 1
 RESTORE_VERSION = "restore_version"
@@ -24,8 +24,7 @@ def restore_version(
     """Give the record the words of one of its versions: the columns that people edit. Its review, its merges and its
     votes stay as they are. Raises InvalidInput (no such version), Refused (its text is not kept), Conflict."""
     kind = kind_of(record)
-    rows = Revision.objects.filter(node_id=record.node_id, version=version)
-    row = rows.first() if 0 < version <= MOST_VERSION else None
+    row = revision_of_version(record, version) if 0 < version <= MOST_VERSION else None
     if row is None:
         raise InvalidInput({"version": [_("There is no version %s of it.") % version]}, record.node_id)
     if row.after is None:

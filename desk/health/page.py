@@ -81,10 +81,6 @@ class Counted:
     def unequal_relations(self) -> bool:
         return any(one != other for _name, one, other in self.relations)
 
-    @property
-    def orphan_rows(self) -> int:
-        return sum(count for _table, count in self.orphans)
-
 
 @dataclass
 class Health:

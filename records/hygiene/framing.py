@@ -31,11 +31,6 @@ def fence(mark: str) -> tuple[str, str]:
     return f"<<<memory {mark}", f"memory {mark}>>>"
 
 
-def frame_of_nothing() -> str:
-    """A frame as long as any other, for whoever counts what framing will cost."""
-    return frame("")
-
-
 def _mark_of(text: str) -> str:
     data = text.encode("utf-8", "surrogatepass")
     attempt = 0

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from django.db.models import Exists, OuterRef
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.formats import date_format
@@ -17,15 +16,14 @@ from records.hygiene.findings import LABELS, SENTENCES, FieldFinding
 from records.hygiene.kept import findings_of
 from records.kinds import kind_of, parse_node_id
 from records.links import links_of
-from records.models import ProjectionMark, RecordFinding, Relation
+from records.models import Relation
 from records.pages.history import Act, history_page
 from records.pages.merged import came_from
 from records.pages.rows import link_rows, row_of
-from records.queries import records_in
+from records.queries import projection_of, records_in
 from records.times import shown_time
 
 LINKS_SHOWN = 100
-IS_FLAGGED = Exists(RecordFinding.objects.filter(node_id=OuterRef("node_id")))
 
 
 def detail_context(request: HttpRequest, record: Any) -> dict[str, Any]:
@@ -38,10 +36,9 @@ def detail_context(request: HttpRequest, record: Any) -> dict[str, Any]:
     rows = link_rows(node_id, kept, records, slug)
     links = rows if request.GET.get("links") == "all" else [link for link in rows if link.record.is_active]
     acts, older = history_page(node_id)
-    marks = ProjectionMark.objects.filter(node_id=node_id).annotate(is_flagged=IS_FLAGGED)
-    mark = marks.values_list("embedded_version", "wanted_version", "dead", "is_flagged").first()
+    embedding_pending, may_be_flagged = projection_of(node_id)
     # Most have none: that costs no statement of its own.
-    findings = findings_of([node_id]).get(node_id, []) if mark is None or mark[3] else []
+    findings = findings_of([node_id]).get(node_id, []) if may_be_flagged else []
     return {
         "record": record,
         "kind": kind_of(record),
@@ -62,7 +59,7 @@ def detail_context(request: HttpRequest, record: Any) -> dict[str, Any]:
         "older": older,
         "provenance": provenance(request, record, acts),
         "findings": [finding_row(record, finding) for finding in findings],
-        "embedding_pending": mark is None or (mark[0] < mark[1] and not mark[2]),
+        "embedding_pending": embedding_pending,
         "reject_fields": [("state", "rejected")],
         "quarantine_fields": [("state", "quarantined")],
         "unreview_fields": [("state", "unreviewed")],

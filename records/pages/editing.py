@@ -27,9 +27,9 @@ from records.acts import one_act
 from records.errors import Conflict, InvalidInput
 from records.images import image_of
 from records.kinds import kind_of
-from records.models import Revision
 from records.pages.history import as_text, diff_of
 from records.pages.rows import record_url
+from records.queries import has_written, record_or_404_by_node, revision_of_version
 from records.sweep import take_in
 
 EXPECTED = "version"
@@ -79,7 +79,7 @@ def done(request: HttpRequest, text: str, url: str, act: str | None = None) -> H
 def undo_url(request: HttpRequest, act: str) -> str:
     """Where this act is undone by POST; "" where it changed nothing. Templates draw it as a button of the message."""
     project = getattr(request, "project", None)
-    if project is None or not Revision.objects.filter(act=act).exists():
+    if project is None or not has_written(act):
         return ""
     return reverse("records:undo", args=[project.slug, act])
 
@@ -177,8 +177,8 @@ class ConflictView:
 
     @classmethod
     def of(cls, conflict: Conflict, form: forms.Form) -> ConflictView:
-        record = type(conflict.record).objects.select_related("project").get(pk=conflict.record.pk)
-        last = Revision.objects.filter(node_id=record.node_id, version=record.version).first()
+        record = record_or_404_by_node(conflict.record.project, conflict.record.node_id)
+        last = revision_of_version(record, record.version)
         image = image_of(record)
         view = cls(
             node_id=record.node_id,
