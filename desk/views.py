@@ -19,7 +19,7 @@ from desk.overview import changes_of, contradictions_of, failed_rows, waiting_of
 from projects import accounts
 from projects.access import in_project, visible_projects
 from projects.models import Project
-from projects.views import SeeOther
+from projects.responses import SeeOther
 from records.pages.rows import rows_of
 from records.queries import newest_revision
 

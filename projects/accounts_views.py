@@ -22,7 +22,8 @@ from projects.forms import add_errors
 from projects.manager import Manager
 from projects.models import Project, User
 from projects.queries import ACCOUNTS_SHOWN, accounts_found, member_or_404
-from projects.views import SeeOther, project_page
+from projects.responses import SeeOther
+from projects.views import project_page
 
 
 @require_safe

@@ -25,8 +25,9 @@ from projects.forms import add_errors
 from projects.manager import Manager
 from projects.models import Invitation, Project, User
 from projects.queries import invitation_of
+from projects.responses import SeeOther
 from projects.throttle import client_address
-from projects.views import SeeOther, project_page, saved
+from projects.views import project_page, saved
 
 JOINS_A_MINUTE = 20  # of one address
 

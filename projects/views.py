@@ -7,7 +7,7 @@ from typing import Any
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.forms import BaseForm
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -29,10 +29,7 @@ from projects.forms import (
 )
 from projects.manager import Manager
 from projects.models import AgentToken, Project, ProjectAlias, Role
-
-
-class SeeOther(HttpResponseRedirect):
-    status_code = 303
+from projects.responses import SeeOther
 
 
 @require_safe

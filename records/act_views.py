@@ -12,17 +12,17 @@ from django.views.decorators.http import require_POST
 
 from projects.access import Capability, in_project
 from projects.models import Project
+from projects.responses import SeeOther
 from records import restoring
 from records.actor import Actor
 from records.acts import one_act
 from records.changes import Outcome
 from records.errors import Conflict, InvalidInput, Refused
-from records.kinds import parse_node_id
 from records.models import Revision
-from records.pages.editing import SeeOther, done, expected_version, next_url, refused, undo_url
+from records.pages.editing import done, expected_version, next_url, refused, undo_url
 from records.pages.history import VERBS
 from records.pages.rows import record_url
-from records.queries import record_or_404, records_by_node_id
+from records.queries import record_or_404_by_node, records_by_node_id
 from records.undo import UNDO, revisions_of_act, undo
 
 NAMED = 5
@@ -59,10 +59,7 @@ def undo_act(request: HttpRequest, project: Project, act: str) -> HttpResponse:
 @in_project(Capability.WRITE)
 def restore_version(request: HttpRequest, project: Project, node_id: str, version: int) -> HttpResponse:
     """Give the record the words of an old version, as a new one."""
-    parsed = parse_node_id(node_id)
-    if parsed is None:
-        raise Http404
-    record = record_or_404(project, *parsed)
+    record = record_or_404_by_node(project, node_id)
     back = record_url(record)
     try:
         with one_act() as act:

@@ -20,10 +20,11 @@ from curation.inbox.page import queue_or_404
 from curation.models import BulkJob
 from projects.access import Capability, in_project
 from projects.models import Project
+from projects.responses import SeeOther
 from records.actor import Actor
 from records.errors import InvalidInput, Refused
 from records.kinds import kind_of
-from records.pages.editing import SeeOther, done, refused, undo_url
+from records.pages.editing import done, refused, undo_url
 from records.pages.exports import Echo, cell
 from records.pages.history import VERBS
 from records.pages.rows import record_url, title_of

@@ -18,9 +18,10 @@ from curation.radius.picture import picture_of
 from curation.radius.rows import derived_rows, reader_rows, written_rows
 from projects.access import Capability, in_project
 from projects.models import Project
+from projects.responses import SeeOther
 from records.actor import Actor
 from records.errors import InvalidInput
-from records.pages.editing import SeeOther, refused, undo_url
+from records.pages.editing import refused, undo_url
 from records.paging import count_label
 
 ORIGINS = ("run", "session", "act", "token", "agent", "person")

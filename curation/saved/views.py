@@ -28,7 +28,7 @@ from curation.saved.queries import saved_filters
 from projects.access import in_project
 from projects.call_counts import seconds_to_wait
 from projects.models import Project, User
-from records.pages.editing import SeeOther
+from projects.responses import SeeOther
 from records.paging import count_label
 
 FEEDS_A_MINUTE = 30

@@ -17,9 +17,10 @@ from curation.written import actions, queries
 from curation.written.queries import Source, is_waiting
 from projects.access import Capability, in_project
 from projects.models import Project
+from projects.responses import SeeOther
 from records.actor import Actor
 from records.errors import InvalidInput
-from records.pages.editing import SeeOther, refused, undo_url
+from records.pages.editing import refused, undo_url
 from records.pages.history import VERBS
 from records.pages.listing import page_or_part
 from records.pages.rows import row_of

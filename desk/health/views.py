@@ -17,9 +17,10 @@ from desk.health.counts import start_count
 from desk.health.forms import ProjectAgainForm, RetryForm
 from desk.health.page import Health
 from projects.access import for_managers
+from projects.responses import SeeOther
 from records.actor import Actor
 from records.errors import InvalidInput
-from records.pages.editing import SeeOther, add_errors
+from records.pages.editing import add_errors
 from records.projection import project_again as ask_for
 from records.projection import retry_dead
 

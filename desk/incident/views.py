@@ -19,9 +19,9 @@ from desk.incident.rows import incident_row, known_row
 from desk.incident.screen import Screen, look
 from projects.access import in_project
 from projects.models import Project, User
+from projects.responses import SeeOther
 from projects.snippets import address_of, incidents_command, postmortems_command
 from records.one_line import one_line
-from records.pages.editing import SeeOther
 
 TEMPLATE = "desk/incident.html"
 # What a curl to copy may hold of the alert.

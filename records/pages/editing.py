@@ -12,7 +12,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -21,6 +21,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from database.transactions import transactional
+from projects.responses import SeeOther
 from records import verbs
 from records.actor import Actor
 from records.acts import one_act
@@ -39,10 +40,6 @@ THEN: Mapping[str, Callable[..., verbs.Outcome]] = {
 }
 THEN_LABELS = {"approve": gettext_lazy("Save and approve"), "confirm": gettext_lazy("Save: it holds so")}
 UNREADABLE = -1
-
-
-class SeeOther(HttpResponseRedirect):
-    status_code = 303
 
 
 def posted(request: HttpRequest) -> QueryDict | None:

@@ -14,13 +14,14 @@ from django.views.decorators.http import require_http_methods
 
 from projects.access import Capability, in_project
 from projects.models import Project
+from projects.responses import SeeOther
 from records import erasing
 from records.actor import Actor
 from records.errors import Erased, InvalidInput
 from records.forms import LongTextField
 from records.kinds import kind_of
 from records.models import Erasure
-from records.pages.editing import SeeOther, add_errors, posted
+from records.pages.editing import add_errors, posted
 from records.pages.history import history_page
 from records.pages.rows import record_url, row_of, rows_of
 from records.queries import record_or_404_by_node, records_by_node_id
