@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from tests.faults import drills
+from tests.faults import call_drills, server_drills, worker_drills
 from tests.faults.conftest import desk_behind_a_proxy
 from tests.faults.desk import Desk
 from tests.faults.mutants import MUTANTS
@@ -13,32 +13,44 @@ pytestmark = [pytest.mark.faults, pytest.mark.slow]
 
 # The drills, and the mutants that each is there for. Those of the first are of the worker; the web server is ordinary.
 OF_THE_WORKER = [
-    (lambda desk: drills.worker_killed(desk, ["after-claim"]), ["acknowledged-when-claimed"]),
-    (lambda desk: drills.worker_killed(desk, ["after-embedding"]), ["acknowledged-before-the-graph-write"]),
+    (lambda desk: worker_drills.worker_killed(desk, ["after-claim"]), ["acknowledged-when-claimed"]),
     (
-        lambda desk: drills.worker_killed(desk, ["graph-half-written"]),
+        lambda desk: worker_drills.worker_killed(desk, ["after-embedding"]),
+        ["acknowledged-before-the-graph-write"],
+    ),
+    (
+        lambda desk: worker_drills.worker_killed(desk, ["graph-half-written"]),
         ["acknowledged-when-nodes-are-written"],
     ),
-    (lambda desk: drills.worker_killed(desk, ["after-graph-write", "before-ack"]), ["relations-made-anew"]),
-    (lambda desk: drills.stale_workers(desk, desk.start_worker()), ["lease-not-checked", "no-version-guard"]),
-    (lambda desk: drills.nothing_is_locked(desk, None, "embedding"), ["works-in-a-transaction"]),
-    (lambda desk: drills.nothing_is_locked(desk, None, "after-claim"), ["claims-kept-at-the-end"]),
     (
-        lambda desk: drills.poison(desk, desk.start_worker()),
+        lambda desk: worker_drills.worker_killed(desk, ["after-graph-write", "before-ack"]),
+        ["relations-made-anew"],
+    ),
+    (
+        lambda desk: worker_drills.stale_workers(desk, desk.start_worker()),
+        ["lease-not-checked", "no-version-guard"],
+    ),
+    (lambda desk: worker_drills.nothing_is_locked(desk, None, "embedding"), ["works-in-a-transaction"]),
+    (lambda desk: worker_drills.nothing_is_locked(desk, None, "after-claim"), ["claims-kept-at-the-end"]),
+    (
+        lambda desk: worker_drills.poison(desk, desk.start_worker()),
         ["attempts-never-counted", "a-batch-fails-together"],
     ),
-    (lambda desk: drills.database_killed(desk, 1, desk.start_worker()), ["worker-ends-with-the-database"]),
     (
-        lambda desk: drills.graph_away(desk, 5, worker=desk.start_worker()),
+        lambda desk: server_drills.database_killed(desk, 1, desk.start_worker()),
+        ["worker-ends-with-the-database"],
+    ),
+    (
+        lambda desk: server_drills.graph_away(desk, 5, worker=desk.start_worker()),
         ["the-graphs-absence-blamed-on-records"],
     ),
 ]
 # All processes are mutants.
 OF_ALL = [
-    (lambda desk: drills.connections_killed(desk, 6), ["connections-never-checked"]),
-    (lambda desk: drills.graph_away(desk, 8), ["no-breaker", "no-deadline"]),
+    (lambda desk: call_drills.connections_killed(desk, 6), ["connections-never-checked"]),
+    (lambda desk: server_drills.graph_away(desk, 8), ["no-breaker", "no-deadline"]),
     (
-        lambda desk: drills.database_killed(desk, 4, desk.worker),
+        lambda desk: server_drills.database_killed(desk, 4, desk.worker),
         ["keys-not-kept", "key-outside-the-transaction"],
     ),
 ]
@@ -119,7 +131,7 @@ def test_a_mutant_of_all_processes_is_noticed(ordinary_web, clean, tmp_path, dri
 @pytest.mark.parametrize("mutant", OF_CALLS)
 def test_a_mutant_of_the_calls_is_noticed(ordinary_web, clean, tmp_path, mutant, judge):
     with desk_behind_a_proxy(clean, tmp_path, mutant=mutant) as desk:
-        judge(mutant, drills.calls_cut(desk, desk.proxy))
+        judge(mutant, call_drills.calls_cut(desk, desk.proxy))
 
 
 def test_a_database_that_does_not_flush_is_noticed(ordinary_web, clean, tmp_path, judge):
@@ -131,7 +143,7 @@ def test_a_database_that_does_not_flush_is_noticed(ordinary_web, clean, tmp_path
         desk.mysql.as_root("SET GLOBAL innodb_flush_log_at_trx_commit = 0; SET GLOBAL sync_binlog = 0")
 
     try:
-        report = drills.database_killed(desk, 4, desk.start_worker(), careless)
+        report = server_drills.database_killed(desk, 4, desk.start_worker(), careless)
         assert report.lost
         judge("a database that does not flush", report)
     finally:
