@@ -1,5 +1,7 @@
 import pytest
 
+from tests.conftest import person
+
 
 @pytest.fixture
 def as_curator(client, curator_user):
@@ -11,3 +13,8 @@ def as_curator(client, curator_user):
 def as_viewer(client, viewer_user):
     client.force_login(viewer_user)
     return client
+
+
+@pytest.fixture
+def admin(admin_user):
+    return person(admin_user)

@@ -24,7 +24,7 @@ from records.sweep import sweep
 from records.verbs import review
 from runs.actions import record_run, set_cache
 from runs.models import PayloadValue, Run
-from tests.conftest import make_token, person
+from tests.conftest import make_token
 from tests.records.samples import make, write_as_sql
 from work_sessions.actions import start_session
 
@@ -32,11 +32,6 @@ pytestmark = [pytest.mark.database, pytest.mark.django_db]
 VALUE = 'Frau "Müller-Lüdenscheidt"\nBad 3'
 WHY = "A person asked us to."
 KEY = "ghp_" + "aB3dE5gH7jK9" * 3
-
-
-@pytest.fixture
-def admin(admin_user):
-    return person(admin_user)
 
 
 def left(text: str = VALUE) -> list[str]:
