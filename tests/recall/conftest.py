@@ -1,10 +1,17 @@
-"""Real texts for the recall tests: prose and code of the packages that the project depends on anyway."""
+"""One record to embed, and real texts: prose and code of the packages that the project depends on anyway."""
 
 import re
 from importlib import metadata
 from pathlib import Path
 
 import pytest
+
+from decisions.actions import create_decision
+
+
+@pytest.fixture
+def decision(agent, project):
+    return create_decision(actor=agent, project=project, title="Use Redis", decision="Cache totals.")
 
 
 @pytest.fixture(scope="session")
