@@ -1,13 +1,15 @@
-"""A plain MySQL source beside the desk under test."""
+"""A plain MySQL source beside the desk under test, and a folder of documents."""
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pymysql
 import pytest
 
 from tests.graph.server import clean_graph, graph_address, graph_schema  # noqa: F401
+from tests.transfer.adr_folder import CACHE
 from tests.transfer.plain_world import PlainSource, fill, fill_odd, server_url
 
 ROWS = 100
@@ -41,3 +43,11 @@ def plain_source(django_db_setup):
     source = made_source("own")
     yield source
     source.drop()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = tmp_path / "adr"
+    place.mkdir()
+    (place / "0001-cache.md").write_text(CACHE, encoding="utf-8")
+    return place

@@ -1,71 +1,18 @@
-"""Importing decision records: written once, updated when they change, never over what a person edited."""
+"""Importing decision records: written once, updated when their documents change; and the command."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
 
-from decisions.actions import change_status, edit_decision
-from decisions.imported import CONFLICT, SETTLED, open_conflict
 from decisions.models import Decision
-from records.links import unlink
-from records.models import Link, ProjectionMark, Revision
+from records.models import ProjectionMark, Revision
+from tests.transfer.adr_folder import CACHE, NO_CACHE, only, outcomes, run, traces
 from transfer.importing.importer import ACTOR_NAME, ImportRunning, Options, import_folder
-from transfer.importing.report import Report
 
 pytestmark = [pytest.mark.django_db, pytest.mark.database]
-
-CACHE = """# 1. Use a cache
-
-Status: accepted
-Date: 2024-03-15
-Deciders: Ada, Grace
-
-## Context
-
-Totals are slow.
-
-## Decision
-
-We keep totals in Redis.
-
-## Consequences
-
-A server more.
-"""
-NO_CACHE = "# 2. No cache\n\n## Status\n\nProposed\n\n## Decision\n\nWe compute totals.\n\nSupersedes [1](0001-cache.md)\n"
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    place = tmp_path / "adr"
-    place.mkdir()
-    (place / "0001-cache.md").write_text(CACHE, encoding="utf-8")
-    return place
-
-
-def run(folder: Path, project, **options) -> Report:
-    return import_folder(folder, project, Options(**options))
-
-
-def outcomes(report: Report) -> dict[str, str]:
-    return {file.path: file.outcome for file in report.files}
-
-
-def traces(project) -> tuple[int, int, int]:
-    wanted = ProjectionMark.objects.filter(project_id=project.pk).values_list("wanted_version", flat=True)
-    return (
-        Revision.objects.filter(project=project).count(),
-        sum(wanted),
-        Link.objects.filter(project=project).count(),
-    )
-
-
-def only(project) -> Decision:
-    return Decision.objects.get(project=project)
 
 
 def test_a_record_becomes_a_decision_with_its_whole_text(folder, project):
@@ -147,118 +94,6 @@ def test_a_renamed_file_is_the_same_record(folder, project):
     assert set(outcomes(run(folder, project)).values()) == {"unchanged"}
 
 
-def test_a_persons_edit_alone_is_kept_and_nothing_is_written(folder, project, curator):
-    run(folder, project)
-    edit_decision(actor=curator, decision=only(project), changes={"title": "Cache totals"})
-    before = traces(project)
-    report = run(folder, project)
-    assert outcomes(report) == {"0001-cache.md": "unchanged"}
-    assert traces(project) == before
-    assert only(project).title == "Cache totals"
-
-
-def edited_on_both_sides(folder, project, curator) -> Report:
-    run(folder, project)
-    edit_decision(actor=curator, decision=only(project), changes={"decision": "We keep totals in memory."})
-    (folder / "0001-cache.md").write_text(CACHE.replace("Redis", "Valkey"), encoding="utf-8")
-    return run(folder, project)
-
-
-def test_edited_on_both_sides_is_a_conflict_that_overwrites_nothing(folder, project, curator):
-    report = edited_on_both_sides(folder, project, curator)
-    decision = only(project)
-    assert outcomes(report) == {"0001-cache.md": "conflict"}
-    assert decision.decision == "We keep totals in memory."
-    conflict = open_conflict(decision)
-    assert conflict is not None
-    assert conflict.detail["theirs"]["decision"] == "We keep totals in Valkey."
-
-
-def test_a_conflict_is_noted_once(folder, project, curator):
-    edited_on_both_sides(folder, project, curator)
-    before = traces(project)
-    assert outcomes(run(folder, project)) == {"0001-cache.md": "conflict"}
-    assert traces(project) == before
-
-
-def test_a_document_with_secrets_is_kept_without_them_and_a_second_run_writes_nothing(
-    folder, project, curator
-):
-    secret = "ghp_" + "aB1" * 12
-    told = CACHE.replace("Use a cache", f"Use {secret} " + "x" * 240).replace(
-        "in Redis", f"in Redis, by {secret}"
-    )
-    (folder / "0001-cache.md").write_text(told, encoding="utf-8")
-    run(folder, project)
-    before = traces(project)
-    report = run(folder, project)
-    assert outcomes(report) == {"0001-cache.md": "unchanged"}
-    assert traces(project) == before
-    edit_decision(actor=curator, decision=only(project), changes={"decision": "We keep totals in memory."})
-    (folder / "0001-cache.md").write_text(told.replace("Redis", "Valkey"), encoding="utf-8")
-    assert outcomes(run(folder, project)) == {"0001-cache.md": "conflict"}
-    for row in [*Decision.objects.values(), *Revision.objects.values()]:
-        assert secret not in repr(row)
-    assert "taken out of the text: GitHub token" in only(project).origin["notes"]
-
-
-def test_a_status_changed_by_a_person_is_not_overwritten(folder, project, curator):
-    run(folder, project)
-    change_status(actor=curator, decisions=[only(project)], status="deprecated", reason="It is gone.")
-    (folder / "0001-cache.md").write_text(CACHE.replace("Redis", "Valkey"), encoding="utf-8")
-    assert outcomes(run(folder, project)) == {"0001-cache.md": "conflict"}
-    assert only(project).status == "deprecated"
-
-
-def test_the_same_edit_on_both_sides_is_no_conflict(folder, project, curator):
-    run(folder, project)
-    edit_decision(actor=curator, decision=only(project), changes={"decision": "We keep totals in Valkey."})
-    (folder / "0001-cache.md").write_text(CACHE.replace("Redis", "Valkey"), encoding="utf-8")
-    assert outcomes(run(folder, project)) == {"0001-cache.md": "updated"}
-    assert outcomes(run(folder, project)) == {"0001-cache.md": "unchanged"}
-
-
-def test_a_conflict_ends_when_the_document_is_again_as_imported(folder, project, curator):
-    edited_on_both_sides(folder, project, curator)
-    (folder / "0001-cache.md").write_text(CACHE, encoding="utf-8")
-    assert outcomes(run(folder, project)) == {"0001-cache.md": "unchanged"}
-    assert open_conflict(only(project)) is None
-    assert only(project).decision == "We keep totals in memory."
-
-
-@pytest.mark.parametrize(
-    ("choice", "kept"), [("record", "We keep totals in memory."), ("document", "We keep totals in Valkey.")]
-)
-def test_a_person_settles_a_conflict_on_its_page(
-    folder, project, curator, curator_user, client, choice, kept
-):
-    edited_on_both_sides(folder, project, curator)
-    decision = only(project)
-    client.force_login(curator_user, backend="django.contrib.auth.backends.ModelBackend")
-    page = client.get(f"/p/shop/decisions/{decision.pk}/").content.decode()
-    assert 'id="import-conflict"' in page
-    answer = client.post(
-        f"/p/shop/decisions/{decision.pk}/settle/", {"choice": choice, "version": decision.version}
-    )
-    assert answer.status_code == 303
-    decision = only(project)
-    assert decision.decision == kept
-    assert Revision.objects.filter(node_id=decision.node_id, verb=SETTLED).count() == 1
-    page = client.get(f"/p/shop/decisions/{decision.pk}/").content.decode()
-    assert 'id="import-conflict"' not in page
-    assert "Original document" in page
-    assert outcomes(run(folder, project)) == {"0001-cache.md": "unchanged"}
-
-
-def test_settling_with_a_stale_version_changes_nothing(folder, project, curator, curator_user, client):
-    edited_on_both_sides(folder, project, curator)
-    decision = only(project)
-    client.force_login(curator_user, backend="django.contrib.auth.backends.ModelBackend")
-    client.post(f"/p/shop/decisions/{decision.pk}/settle/", {"choice": "document", "version": 1})
-    assert only(project).decision == "We keep totals in memory."
-    assert open_conflict(only(project)) is not None
-
-
 def test_a_file_that_is_gone_is_said_and_its_record_left(folder, project):
     run(folder, project)
     (folder / "0001-cache.md").unlink()
@@ -274,55 +109,6 @@ def test_a_record_deleted_to_a_template_keeps_its_decision(folder, project):
     report = run(folder, project)
     assert outcomes(report) == {"0001-cache.md": "left out"}
     assert report.files[0].notes == [f"was {only(project).node_id}, which is left as it is"]
-
-
-def test_supersedes_becomes_a_link_and_the_words_of_the_record_stay(folder, project):
-    (folder / "0002-no-cache.md").write_text(NO_CACHE, encoding="utf-8")
-    report = run(folder, project)
-    made = Link.objects.get(project=project)
-    old, new = (Decision.objects.get(title=title) for title in ("Use a cache", "No cache"))
-    assert (made.source, made.relation, made.target) == (new.node_id, "SUPERSEDES", old.node_id)
-    assert old.status == "accepted"
-    said = next(file for file in report.files if file.path == "0001-cache.md").records[0].said
-    assert said == ["another record says it supersedes this one, whose own status is accepted"]
-
-
-def test_a_record_without_a_status_is_superseded_by_what_supersedes_it(folder, project):
-    (folder / "0001-cache.md").write_text(CACHE.replace("Status: accepted\n", ""), encoding="utf-8")
-    (folder / "0002-no-cache.md").write_text(NO_CACHE, encoding="utf-8")
-    run(folder, project)
-    assert Decision.objects.get(title="Use a cache").status == "superseded"
-    before = traces(project)
-    run(folder / "0001-cache.md", project)  # alone: what was read before still holds
-    assert traces(project) == before
-
-
-def test_a_file_alone_is_linked_to_records_imported_before(folder, project):
-    run(folder, project)
-    (folder / "0002-no-cache.md").write_text(NO_CACHE, encoding="utf-8")
-    report = run(folder / "0002-no-cache.md", project)
-    assert (report.links.made, report.gone) == (1, [])
-    assert Decision.objects.filter(project=project).count() == 2
-
-
-def test_a_link_that_a_person_took_back_is_not_made_again(folder, project, curator):
-    (folder / "0002-no-cache.md").write_text(NO_CACHE, encoding="utf-8")
-    run(folder, project)
-    made = Link.objects.get(project=project)
-    ends = {decision.node_id: decision for decision in Decision.objects.filter(project=project)}
-    unlink(made, ends[made.source], ends[made.target], actor=curator, reason="Not so.")
-    report = run(folder, project)
-    assert not Link.objects.filter(project=project).exists()
-    assert "unlinked by a person" in report.links.said[0]
-
-
-def test_a_link_that_the_documents_no_longer_write_is_taken_back(folder, project):
-    (folder / "0002-no-cache.md").write_text(NO_CACHE, encoding="utf-8")
-    run(folder, project)
-    (folder / "0002-no-cache.md").write_text(NO_CACHE.partition("Supersedes")[0], encoding="utf-8")
-    report = run(folder, project)
-    assert report.links.removed == 1
-    assert not Link.objects.filter(project=project).exists()
 
 
 def test_a_dry_run_writes_nothing(folder, project):
@@ -421,9 +207,3 @@ def test_a_project_is_made_only_when_asked(folder, db):
     assert not Project.objects.exists()
     call_command("import_adrs", str(folder), project="garage", create_project=True, no_wait=True)
     assert only(Project.objects.get(slug="garage")).title == "Use a cache"
-
-
-def test_conflicts_are_events_beside_the_versions(folder, project, curator):
-    edited_on_both_sides(folder, project, curator)
-    event = Revision.objects.get(verb=CONFLICT)
-    assert (event.version, event.channel, event.actor_name) == (None, "import", ACTOR_NAME)
