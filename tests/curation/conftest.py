@@ -1,5 +1,6 @@
 import pytest
 
+from decisions.actions import create_decision
 from records.actor import Actor
 from tests.conftest import make_token
 
@@ -8,3 +9,14 @@ from tests.conftest import make_token
 def other_agent(project) -> Actor:
     token, _text = make_token(project, agent_name="other-bot")
     return Actor.agent(token)
+
+
+@pytest.fixture
+def as_curator(client, curator_user):
+    client.force_login(curator_user)
+    return client
+
+
+@pytest.fixture
+def decision(agent, project):
+    return create_decision(actor=agent, project=project, title="Use Redis", decision="Cache totals.")

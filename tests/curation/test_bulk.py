@@ -25,12 +25,6 @@ pytestmark = pytest.mark.django_db
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
-@pytest.fixture
-def as_curator(client, curator_user):
-    client.force_login(curator_user, backend=BACKEND)
-    return client
-
-
 def url(name="bulk", *arguments, query=""):
     return reverse(f"inbox:{name}", args=["shop", *arguments]) + query
 

@@ -23,12 +23,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def as_curator(client, curator_user):
-    client.force_login(curator_user, backend="django.contrib.auth.backends.ModelBackend")
-    return client
-
-
-@pytest.fixture
 def decide(agent, project):
     def made(title="Use Redis", decision="Serve order totals from Redis.", **fields):
         return create_decision(actor=agent, project=project, title=title, decision=decision, **fields)

@@ -28,12 +28,6 @@ ADDRESS = "/p/shop/radius/"
 
 
 @pytest.fixture
-def as_curator(client, curator_user):
-    client.force_login(curator_user)
-    return client
-
-
-@pytest.fixture
 def poisoner(agent, project):
     """An agent at work in a run of its own."""
     run = make("run", agent, project)

@@ -22,15 +22,8 @@ from records.models import Attention
 from tests.conftest import make_user
 
 pytestmark = [pytest.mark.mysql, pytest.mark.django_db]
-BACKEND = "django.contrib.auth.backends.ModelBackend"
 ATOM = {"a": "http://www.w3.org/2005/Atom"}
 MORNING = datetime(2030, 6, 3, 7, 30, tzinfo=UTC)
-
-
-@pytest.fixture
-def as_curator(client, curator_user):
-    client.force_login(curator_user, backend=BACKEND)
-    return client
 
 
 @pytest.fixture

@@ -17,12 +17,6 @@ pytestmark = [pytest.mark.mysql, pytest.mark.django_db]
 PAGE, REVIEW = "/p/shop/written/", "/p/shop/written/review/"
 
 
-@pytest.fixture
-def as_curator(client, curator_user):
-    client.force_login(curator_user)
-    return client
-
-
 def shown(client, **asked):
     answer = client.get(PAGE, asked)
     assert answer.status_code == 200
