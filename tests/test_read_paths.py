@@ -33,7 +33,7 @@ from records.models import Revision
 from records.sweep import sweep
 from records.verbs import archive, review
 from tests.agent_api.conftest import ApiClient
-from tests.agent_api.test_mcp import Door
+from tests.agent_api.mcp_door import Door
 from tests.conftest import make_token, make_user, person
 from tests.read_paths import (
     API,

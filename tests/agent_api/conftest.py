@@ -1,4 +1,4 @@
-"""A client of the API that speaks JSON with a bearer token, and a few records to ask about."""
+"""Clients of the API and of the MCP door, with a bearer token, and a few records to ask about."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from decisions.actions import create_decision, record_outcome
 from patterns.actions import create_pattern
 from pitfalls.actions import create_pitfall
 from records import reads
+from tests.agent_api.mcp_door import STATELESS, Door
 from tests.conftest import make_token
 
 V1 = "/api/v1"
@@ -78,6 +79,11 @@ def reader(project) -> ApiClient:
 def elsewhere(other_project) -> ApiClient:
     """Everything, in another project."""
     return ApiClient(make_token(other_project, ("read", "write", "review"), name="elsewhere")[1])
+
+
+@pytest.fixture(params=[None, STATELESS], ids=["handshake", "stateless"])
+def door(request, project):
+    return Door(make_token(project)[1], request.param)
 
 
 @pytest.fixture
