@@ -13,14 +13,9 @@ taken. `--all` lists every suggestion among the real records with its labels. Th
 from __future__ import annotations
 
 import argparse
-import hashlib
-import json
 import os
-import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from itertools import product
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,60 +27,39 @@ import django
 
 django.setup()
 
-import numpy as np
 from django.core.management import call_command
 
+from benchmarks.pairs_labels import (
+    DUPLICATE,
+    LABELLED,
+    Labelled,
+    Score,
+    kappa,
+    labelled_pairs,
+    lines,
+    node_ids,
+    precision_and_recall,
+    score,
+    subject_of,
+)
+from benchmarks.pairs_tried import TRIED_THRESHOLD, TRIED_WEIGHTS, choose, weighed
 from curation.models import Sort
-from curation.pairs import judging
-from curation.pairs.candidates import Candidates, candidates_of, ends, kept_words
+from curation.pairs.candidates import Candidates, candidates_of
 from curation.pairs.judging import CONFLICT_SUBJECT, LATER_SUBJECT, judged
-from curation.pairs.overlap import MOST_TOKENS, Overlap, Words, overlap_of, telling
 from decisions.actions import create_decisions
 from decisions.models import Decision
 from projects.models import Project, ProjectPolicy
 from recall.models import Embedding
 from recall.passages import RECORD_PART, record_text
 from recall.similar import rebuild_similarities
-from recall.tokenise import search_text
-from recall.vectors import configured_encoder, record_vector
+from recall.vectors import configured_encoder
 from recall.words import keep_words
 from records.actor import Actor
 from records.kinds import kind_of
-from records.queries import records_by_node_id
 from transfer.importing.importer import Options, import_folder
 
 SLUG = "pairs"
-LABELLED = TOP / "tests/data/pairs"
-DUPLICATE = "duplicate"
 SAID_OF_ONE_SUBJECT = ("contradicts", "supersedes", DUPLICATE)
-# What the file of an earlier version is called before its own name.
-VERSION = re.compile(r"v\d+\.")
-LEAST_PRECISION, LEAST_RECALL = 0.8, 0.7
-# The score that was tried: the weights of cosine, words and gist (see agreeing), as the half to choose on gave them.
-TRIED_WEIGHTS, TRIED_THRESHOLD = (0.4, 0.2, 0.4), 0.77
-OUTSIDE, UNTOLD = 0.25, 0.9
-FOLDS, SHUFFLES = 8, 5
-
-
-@dataclass(frozen=True)
-class Labelled:
-    """A pair of the pool: what both said, what is known of it, and whether the engine looks at it at all."""
-
-    name: str
-    of: str
-    made: bool
-    chosen_on: bool
-    labels: tuple[str, str]
-    cosine: float
-    overlap: Overlap
-    gist: float
-    is_candidate: bool
-
-    @property
-    def is_duplicate(self) -> bool | None:
-        """None where the labellers disagree."""
-        said = {label == DUPLICATE for label in self.labels}
-        return said.pop() if len(said) == 1 else None
 
 
 def fill(data: Path, folder: Path) -> Project:
@@ -128,189 +102,6 @@ def compare_all(project: Project) -> None:
             for record, vector in zip(some, encoder.encode(texts), strict=True)
         )  # fmt: skip
     rebuild_similarities(project.pk)
-
-
-def lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-
-
-def node_ids(project: Project) -> dict[str, str]:
-    """Of each file of the shared data and each made text the record that was made of it."""
-    rows = Decision.objects.filter(project=project).only("pk", "origin")
-    return {row.origin["path"]: row.node_id for row in rows if row.origin}
-
-
-def labelled_pairs(found: Candidates, ids: dict[str, str]) -> tuple[list[Labelled], int]:
-    """The pool's pairs, and how many of them name a file that made no record."""
-    said = [
-        {row["pair"]: row["label"] for row in lines(LABELLED / f"labels-{who}.jsonl")} for who in ("a", "b")
-    ]
-    pairs, missing = [], 0
-    records = records_by_node_id(ids.values())
-    words = kept_words(records, list(ids.values()))
-    gists = {node_id: gist_words(records[node_id], words[node_id]) for node_id in words}
-    originals = {f"made/{text['id']}": text["of"] for text in lines(LABELLED / "rewrites.jsonl")}
-    for row in lines(LABELLED / "pool.jsonl"):
-        if row["a"] not in ids or row["b"] not in ids:
-            missing += 1
-            continue
-        pair = ends(ids[row["a"]], ids[row["b"]])
-        vectors = [np.frombuffer(record_vector(node_id) or b"", dtype="<f4") for node_id in pair]
-        names = sorted((row["a"], row["b"]))
-        pairs.append(
-            Labelled(
-                name=" | ".join(names),
-                of=VERSION.sub("", Path(originals.get(names[0]) or originals.get(names[1]) or names[1]).name),
-                made=row["pool"] == "made",
-                chosen_on=hashlib.sha256("\0".join(names).encode()).digest()[0] % 2 == 0,
-                labels=(said[0][row["pair"]], said[1][row["pair"]]),
-                cosine=float(np.dot(vectors[0], vectors[1])),
-                overlap=overlap_of(words[pair[0]], words[pair[1]]),
-                gist=sum(
-                    agreeing(gists[one], gists[other], words[other].all | gists[other])
-                    for one, other in (pair, pair[::-1])
-                )
-                / 2,
-                is_candidate=pair in found.cosines or pair in found.pairs,
-            )
-        )
-    return pairs, missing
-
-
-def gist_words(record: Any, words: Words) -> frozenset[str]:
-    """The telling words of what a record decides: its title and summary."""
-    return words.title | telling(search_text(kind_of(record).summary_of(record)).split()[:MOST_TOKENS])
-
-
-def agreeing(gist: frozenset[str], others: frozenset[str], other: frozenset[str]) -> float:
-    """Of the words of a gist that the other text has, the share in the other's gist: one that decides the opposite names as
-    its choice what the other weighs or rejects further down. Where less than OUTSIDE of the other text is outside its gist,
-    and of one word in any case, UNTOLD is taken for the share."""
-    found = gist & other
-    share = (len(found & others) + UNTOLD) / (len(found) + 1)
-    told = min(1.0, (1 - len(others) / len(other)) / OUTSIDE) if other else 0.0
-    return told * share + (1 - told) * UNTOLD
-
-
-def kappa(labels: Iterable[tuple[str, str]]) -> float:
-    """Cohen's kappa: the agreement beyond what two who label by chance, each by their own shares, would have."""
-    pairs = list(labels)
-    agreed = sum(one == other for one, other in pairs) / len(pairs)
-    names = {label for pair in pairs for label in pair}
-    chance = sum(
-        (sum(one == name for one, _ in pairs) / len(pairs))
-        * (sum(other == name for _, other in pairs) / len(pairs))
-        for name in names
-    )
-    return (agreed - chance) / (1 - chance)
-
-
-Score = Callable[[Labelled], float]
-
-
-def score(pair: Labelled) -> float:
-    """As the engine scores it; 0 where it never looks at the pair."""
-    return judging.score_of(pair.cosine, pair.overlap) if pair.is_candidate else 0.0
-
-
-def subject_of(pair: Labelled) -> float:
-    return judging.subject_of(pair.cosine, pair.overlap) if pair.is_candidate else 0.0
-
-
-def precision_and_recall(pairs: Sequence[Labelled], score: Score, threshold: float) -> tuple[float, float]:
-    known = [pair for pair in pairs if pair.is_duplicate is not None]
-    suggested = [pair for pair in known if score(pair) >= threshold]
-    right = sum(bool(pair.is_duplicate) for pair in suggested)
-    positives = sum(bool(pair.is_duplicate) for pair in known)
-    return right / len(suggested) if suggested else 1.0, right / positives if positives else 1.0
-
-
-def best_threshold(pairs: Sequence[Labelled], score: Score) -> tuple[float, float]:
-    """(threshold, margin): where the goal is exceeded most, or missed least, in the worse of precision and recall."""
-    found = []
-    for threshold in sorted({round(score(pair), 2) for pair in pairs}):
-        precision, recall = precision_and_recall(pairs, score, threshold)
-        found.append((min(precision - LEAST_PRECISION, recall - LEAST_RECALL), threshold))
-    margin, threshold = max(found)
-    return threshold, margin
-
-
-def weighed(cosine: float, words: float, gist: float) -> Score:
-    """The score that was tried, by any weights; bounded like the subject where the encoder cannot read the texts."""
-
-    def score(pair: Labelled) -> float:
-        if not pair.is_candidate:
-            return 0.0
-        overlap = pair.overlap
-        most = 1.0 if overlap.is_read else 0.5 + 0.5 * min(overlap.title, overlap.body)
-        return min(most, cosine * pair.cosine + words * overlap.beyond_chance + gist * pair.gist)
-
-    return score
-
-
-def titled(title: float, words: float) -> Score:
-    """The engine's own kind of score, by any weights."""
-    return lambda pair: (
-        judging.score_of(pair.cosine, pair.overlap)
-        + (title - judging.TITLE_WEIGHT) * pair.overlap.title
-        + words * pair.overlap.contained
-        if pair.is_candidate
-        else 0.0
-    )
-
-
-def cross_validated(half: Sequence[Labelled], scores: Sequence[Score]) -> tuple[float, float]:
-    """(precision, recall) on pairs of which none, nor any of the same original, had a part in choosing among the scores."""
-    known = [pair for pair in half if pair.is_duplicate is not None]
-    originals = sorted({pair.of for pair in known})
-    right = suggested = positives = 0
-    for shuffle in range(SHUFFLES):
-        order = np.random.default_rng(shuffle).permutation(len(originals))
-        fold = {of: int(place) % FOLDS for of, place in zip(originals, order, strict=True)}
-        for held_out in range(FOLDS):
-            others = [pair for pair in known if fold[pair.of] != held_out]
-            (threshold, _), chosen = max(
-                ((best_threshold(others, score), score) for score in scores), key=lambda found: found[0][1]
-            )
-            own = [pair for pair in known if fold[pair.of] == held_out]
-            told = [pair for pair in own if chosen(pair) >= threshold]
-            right += sum(bool(pair.is_duplicate) for pair in told)
-            suggested += len(told)
-            positives += sum(bool(pair.is_duplicate) for pair in own)
-    return right / suggested, right / positives
-
-
-def choose(pairs: Sequence[Labelled]) -> None:
-    """Weights with their best threshold, on the half to choose on, and what cross-validation says of choosing so."""
-    half = [pair for pair in pairs if pair.chosen_on]
-    ours = [
-        (float(title), float(words), 0.0)
-        for title in np.arange(0, 0.41, 0.1)
-        for words in np.arange(0, 0.41, 0.1)
-    ]
-    tried = [
-        (float(cosine), float(words), float(1 - cosine - words))
-        for cosine, words in product(np.arange(0.2, 1.01, 0.1), np.arange(0, 0.41, 0.1))
-        if cosine + words < 1.01
-    ]
-    kinds = (
-        ("cosine + title, words", {of: titled(*of[:2]) for of in ours}),
-        ("cosine, words, gist", {of: weighed(*of) for of in tried}),
-    )
-    for name, scores in kinds:
-        found = [(*best_threshold(half, one), of) for of, one in scores.items()]
-        for threshold, _margin, of in sorted(found, key=lambda row: -row[1])[:6]:
-            precision, recall = precision_and_recall(half, scores[of], threshold)
-            weights = " ".join(f"{weight:.1f}" for weight in of)
-            print(
-                f"  {name}: {weights}  threshold {threshold:.2f}  precision {precision:.2f}  recall {recall:.2f}"
-            )
-        precision, recall = cross_validated(half, list(scores.values()))
-        print(f"  {name}, cross-validated: precision {precision:.2f}, recall {recall:.2f}")
-    precision, recall = cross_validated(half, [score])
-    print(
-        f"  as it is, but for the threshold, cross-validated: precision {precision:.2f}, recall {recall:.2f}"
-    )
 
 
 def report(pairs: Sequence[Labelled], score: Score, threshold: float) -> None:
