@@ -212,7 +212,11 @@ class _Errand:
 
 
 def within_time(work: Callable[[], T], seconds: float) -> T:
-    """What `work` answers or raises; TimeoutError after so many seconds, its thread left to its fate."""
+    """What `work` answers or raises; TimeoutError after so many seconds, its thread left to its fate.
+
+    Of those threads only one whose connection came from the driver's pool waits for as long as the server is silent, and
+    it keeps that connection: they are never more than POOL. What opens a connection, or waits for one, the driver gives up.
+    """
     errand = _Errand(work)
     try:
         inbox = _idle.pop()
