@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
 from textwrap import shorten
 
 from django.db.models import Count
@@ -13,9 +12,9 @@ from django.urls import reverse
 from desk.counts import counts_by_kind
 from desk.queries import failed_runs, latest_changes, open_contradictions
 from projects.models import Project
-from records.kinds import all_kinds, kind_named
+from records.kinds import all_kinds
 from records.models import ReviewState
-from records.pages.history import VERBS
+from records.pages.history import Act, act_of
 from records.pages.rows import Row, record_url, row_of, rows_of
 
 
@@ -67,39 +66,31 @@ def contradictions_of(project: Project) -> list[ContradictionRow]:
     return rows
 
 
-@dataclass(frozen=True)
-class Change:
-    verb: str
-    actor: str
-    channel: str
-    when: datetime
-    reason: str
-    node_id: str
-    kind: str
-    title: str
-    url: str
-
-
 def failed_rows(project: Project) -> list[Row]:
     """Failed runs, newest first."""
     return rows_of(failed_runs(project))
 
 
+@dataclass(frozen=True)
+class Change:
+    """An act and the record that it touched; of one that is gone title and url are empty."""
+
+    act: Act
+    kind: str
+    title: str
+    url: str
+
+
 def changes_of(project: Project) -> list[Change]:
-    """The latest acts, with the records that they touched; one that is gone keeps its name alone."""
-    acts, records = latest_changes(project)
+    """The latest acts, in the words of the history."""
+    revisions, records = latest_changes(project)
     rows = []
-    for act in acts:
-        record = records.get(act.node_id)
+    for revision in revisions:
+        record = records.get(revision.node_id)
         rows.append(
             Change(
-                verb=str(VERBS.get(act.verb, act.verb)),
-                actor=act.actor_name,
-                channel=act.get_channel_display(),
-                when=act.created_at,
-                reason=act.reason,
-                node_id=act.node_id,
-                kind=kind_named(act.kind).name,
+                act=act_of(revision, None),
+                kind=revision.kind,
                 title=shorten(record.heading, 72, placeholder="…") if record else "",
                 url=record_url(record) if record else "",
             )

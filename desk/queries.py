@@ -106,7 +106,7 @@ def _holds(record: Any) -> bool:
 def latest_changes(project: Project, limit: int = 8) -> tuple[list[Revision], dict[str, Any]]:
     """The newest acts in the project, and their records by node id."""
     acts = list(Revision.objects.filter(project=project).defer("after").order_by("-pk")[:limit])
-    return acts, records_by_node_id({act.node_id for act in acts}, [project.pk])
+    return acts, records_by_node_id({act.node_id for act in acts}, [project.pk], brief=True)
 
 
 def new_since(project: Project, since: int, kind: str, reader: Any) -> int:
