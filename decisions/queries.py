@@ -39,12 +39,6 @@ def outcomes_of(decision: Decision, limit: int | None = None) -> list[Outcome]:
     return found
 
 
-def decisions_that_led_to(project_id: int, outcome_type: str) -> QuerySet[Decision]:
-    """Decisions with at least one active outcome of this type, newest first."""
-    led = Outcome.objects.active().filter(project_id=project_id, type=outcome_type).values("decision_id")
-    return Decision.objects.active().filter(project_id=project_id, pk__in=led).order_by("-sort_at", "-id")
-
-
 def latest_outcomes(decision_ids: Iterable[int]) -> dict[int, Outcome]:
     """The newest active outcome of each decision, of its type and rate alone, in one query."""
     rows = (

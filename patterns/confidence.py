@@ -21,14 +21,10 @@ def posterior_mean(prior: float, weight: float, worked: float, failed: float) ->
     return (prior * weight + worked) / (weight + worked + failed)
 
 
-def posterior_interval(prior: float, weight: float, worked: float, failed: float) -> tuple[float, float]:
-    """Between which two values the posterior holds its middle 95 % (its 0.025 and 0.975 quantiles)."""
-    return interval_of(posterior_mean(prior, weight, worked, failed), weight + worked + failed)
-
-
 @lru_cache(maxsize=4096)
 def interval_of(mean: float, votes: float) -> tuple[float, float]:
-    """The same of the Beta distribution of this mean and of `votes` = a + b (> 0)."""
+    """Between which two values the Beta distribution of this mean and of `votes` = a + b (> 0) holds its middle 95 %
+    (its 0.025 and 0.975 quantiles)."""
     a, b = mean * votes, (1 - mean) * votes
     return beta_quantile(a, b, TAIL), beta_quantile(a, b, 1 - TAIL)
 

@@ -80,16 +80,6 @@ def query_terms(text: str) -> list[Term]:
     return list(dict.fromkeys(_term(word) for word in words))
 
 
-def query_tokens(text: str) -> list[str]:
-    """The tokens of a query, each once, in its order; each is in the search_text of any text with these words.
-
-    A token holds only letters, marks, digits and `_`: inside double quotes it is safe in MATCH … AGAINST and FTS5.
-    """
-    return list(
-        dict.fromkeys(token for term in query_terms(text) for token in (term.whole, *term.parts) if token)
-    )
-
-
 def tokens_with_places(text: str) -> Iterator[tuple[int, int, list[str]]]:
     """(start, end, tokens) of each word as it stands in the text; of an unspaced script each two characters.
 

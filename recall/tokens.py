@@ -25,13 +25,6 @@ def count_tokens(text: str) -> int:
     return sum(_counted(chunk, encoding) for chunk, encoding in zip(chunks, encodings, strict=True))
 
 
-def count_each(texts: list[str]) -> list[int]:
-    """The tokens of each text, all of them counted at once."""
-    whole = [without_surrogates(text) for text in texts]
-    encodings = minilm_tokenizer().encode_batch(whole, add_special_tokens=False)
-    return [_counted(text, encoding) for text, encoding in zip(whole, encodings, strict=True)]
-
-
 def _counted(text: str, encoding: object) -> int:
     ids: list[int] = encoding.ids  # type: ignore[attr-defined]
     if UNKNOWN not in ids:

@@ -51,12 +51,6 @@ def json_tree(value: Any, before: Any = None) -> SafeString:
     return draw_tree(value, before if isinstance(before, Before) else None)
 
 
-@register.filter
-def in_zone(when: Any) -> Any:
-    """A time as the reader's zone has it, or as UTC where that zone has no such day; anything else as it is."""
-    return shown_time(when) if isinstance(when, datetime) else when
-
-
 @register.simple_tag
 def time_element(when: Any) -> SafeString | str:
     """A time told relatively, the exact one on hover in the reader's zone; a date as it is; nothing for None.

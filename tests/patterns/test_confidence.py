@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from patterns import actions
-from patterns.confidence import beta_quantile, beta_share, interval_of, posterior_interval, posterior_mean
+from patterns.confidence import beta_quantile, beta_share, interval_of, posterior_mean
 from patterns.evidence import steps_of
 from patterns.fading import fade, fade_unused
 from patterns.models import Evidence, Pattern
@@ -67,7 +67,7 @@ def test_the_ends_are_points_and_the_middle_is_symmetrical():
 def test_more_votes_of_the_same_kind_make_it_narrower_and_move_it_less():
     assert posterior_mean(0.5, 4, 1, 0) == 0.6
     assert posterior_mean(0.5, 4, 0, 4) == 0.25, "as many votes against it halve it"
-    widths = [high - low for low, high in (posterior_interval(0.5, 4, n, n) for n in (0, 5, 50))]
+    widths = [high - low for low, high in (interval_of(0.5, 4 + 2 * n) for n in (0, 5, 50))]
     assert widths == sorted(widths, reverse=True)
 
 

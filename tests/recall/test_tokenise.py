@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recall.tokenise import FTS5_TOKENIZE, LONGEST, SHORTEST, Term, query_terms, query_tokens, search_text
+from recall.tokenise import FTS5_TOKENIZE, LONGEST, SHORTEST, Term, query_terms, search_text
+
+
+def query_tokens(text):
+    """The tokens of a query, each once, in its order."""
+    return list(
+        dict.fromkeys(token for term in query_terms(text) for token in (term.whole, *term.parts) if token)
+    )
 
 
 def found(query, text):

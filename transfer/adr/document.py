@@ -136,10 +136,6 @@ class Document:
         """The section's text without its sub-sections."""
         return "\n".join(self.lines[section.start : section.end]).strip("\n")
 
-    def whole_text(self, section: Section) -> str:
-        """The section's text with its sub-sections."""
-        return "\n".join(self.lines[section.start : section.last]).strip("\n")
-
     def visible_text(self, section: Section) -> str:
         """The section's text with its sub-sections, without code blocks and comments."""
         return "\n".join(self.visible[section.start : section.last]).strip("\n")
