@@ -19,7 +19,7 @@ from records.acts import one_act
 from records.changes import Outcome
 from records.errors import Conflict, InvalidInput, Refused
 from records.models import Revision
-from records.pages.editing import done, expected_version, next_url, refused, undo_url
+from records.pages.editing import done, expected_version, next_url, refused, tell_refused, undo_url
 from records.pages.history import VERBS
 from records.pages.rows import record_url
 from records.queries import record_or_404_by_node, records_by_node_id
@@ -47,11 +47,7 @@ def undo_act(request: HttpRequest, project: Project, act: str) -> HttpResponse:
         messages.success(request, said_of(rows, outcome), extra_tags=undo_url(request, act_id))
     elif not outcome.refused:
         messages.info(request, _("That is undone already."))
-    for _node_id, refusal in outcome.refused[:NAMED]:
-        messages.error(request, str(refusal))
-    if len(outcome.refused) > NAMED:
-        more = len(outcome.refused) - NAMED
-        messages.error(request, ngettext("%d more stays as it is.", "%d more stay as they are.", more) % more)
+    tell_refused(request, outcome)
     return SeeOther(back)
 
 

@@ -20,7 +20,10 @@ class InvalidInput(VerbError):
     def __init__(self, errors: Mapping[str, Sequence[str]], node_id: str = "") -> None:
         self.errors = {name: list(messages) for name, messages in errors.items()}
         self.node_id = node_id
-        said = "; ".join(f"{name}: {' '.join(messages)}" for name, messages in self.errors.items())
+        said = "; ".join(
+            " ".join(messages if name == "__all__" else [f"{name}:", *messages])
+            for name, messages in self.errors.items()
+        )
         super().__init__(f"{node_id}: {said}" if node_id else said)
 
 

@@ -21,12 +21,11 @@ from projects.models import Project
 from projects.responses import SeeOther
 from records.actor import Actor
 from records.errors import InvalidInput
-from records.pages.editing import refused, undo_url
+from records.pages.editing import refused, tell_refused, undo_url
 from records.paging import count_label
 
 ORIGINS = ("run", "session", "act", "token", "agent", "person")
 OWN = ("after",)
-REFUSALS_SHOWN = 5
 
 
 @require_safe
@@ -112,6 +111,5 @@ def quarantine(request: HttpRequest, project: Project) -> HttpResponse:
     number = len(outcome.updated)
     said = ngettext("Quarantined %(n)s record", "Quarantined %(n)s records", number) % {"n": f"{number:,}"}
     messages.success(request, said, extra_tags=undo_url(request, act))
-    for node_id, refusal in outcome.refused[:REFUSALS_SHOWN]:
-        messages.error(request, f"{node_id}: {refusal}")
+    tell_refused(request, outcome)
     return SeeOther(back)

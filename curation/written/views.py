@@ -20,14 +20,12 @@ from projects.models import Project
 from projects.responses import SeeOther
 from records.actor import Actor
 from records.errors import InvalidInput
-from records.pages.editing import refused, undo_url
+from records.pages.editing import refused, tell_refused, undo_url
 from records.pages.history import VERBS
 from records.pages.listing import page_or_part
 from records.pages.rows import row_of
 from records.queries import records_by_node_id
 from records.validation import check_text
-
-REFUSALS_SHOWN = 5
 
 
 @require_safe
@@ -114,5 +112,4 @@ def _tell(request: HttpRequest, state: str, outcome: Any, act: str) -> None:
     if number or not outcome.refused:
         undone_at = undo_url(request, act) if number else ""
         messages.success(request, said if number else _("Nothing was waiting."), extra_tags=undone_at)
-    for node_id, refusal in outcome.refused[:REFUSALS_SHOWN]:
-        messages.error(request, f"{node_id}: {refusal}")
+    tell_refused(request, outcome)

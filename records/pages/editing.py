@@ -18,13 +18,14 @@ from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from database.transactions import transactional
 from projects.responses import SeeOther
 from records import verbs
 from records.actor import Actor
 from records.acts import one_act
+from records.changes import Outcome
 from records.errors import Conflict, InvalidInput
 from records.images import image_of
 from records.kinds import kind_of
@@ -40,6 +41,7 @@ THEN: Mapping[str, Callable[..., verbs.Outcome]] = {
 }
 THEN_LABELS = {"approve": gettext_lazy("Save and approve"), "confirm": gettext_lazy("Save: it holds so")}
 UNREADABLE = -1
+REFUSALS_SHOWN = 5
 
 
 def posted(request: HttpRequest) -> QueryDict | None:
@@ -87,6 +89,15 @@ def refused(request: HttpRequest, error: InvalidInput, url: str) -> HttpResponse
         for text in found:
             messages.error(request, text)
     return SeeOther(next_url(request, url))
+
+
+def tell_refused(request: HttpRequest, outcome: Outcome) -> None:
+    """Of an act on many: why the first of those that refused stay as they are, and how many more there are."""
+    for _node_id, refusal in outcome.refused[:REFUSALS_SHOWN]:
+        messages.error(request, str(refusal))
+    more = len(outcome.refused) - REFUSALS_SHOWN
+    if more > 0:
+        messages.error(request, ngettext("%d more stays as it is.", "%d more stay as they are.", more) % more)
 
 
 def add_errors(form: forms.Form, error: InvalidInput) -> None:

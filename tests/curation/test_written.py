@@ -107,8 +107,23 @@ def test_what_was_changed_since_it_was_shown_is_left_and_said(as_curator, agent,
         ({"all": "approved"}, "approved"),
     ):
         answer = as_curator.post(f"{REVIEW}?session=ses-8841", {**posted, "shown": seen}, follow=True)
-        assert "is at version 2, not 1" in answer.content.decode()
+        said = [str(message) for message in answer.context["messages"]]
+        assert f"{one.node_id} is at version 2, not 1: someone else saved it first." in said
         assert states([one, two]) == ["unreviewed", became]
+
+
+def test_of_many_that_refuse_the_first_say_why_and_the_others_are_counted(as_curator, agent, project):
+    changed = [make("decision", agent, project, f"No {n}") for n in range(7)]
+    page = as_curator.get(PAGE, {"session": "ses-8841"}).content.decode()
+    seen = re.findall(r'name="shown" value="([^"]+)"', page)
+    for record in changed:
+        edit_decision(actor=agent, decision=record, changes={"decision": "Other words."})
+    posted = {"all": "approved", "shown": seen}
+    answer = as_curator.post(f"{REVIEW}?session=ses-8841", posted, follow=True)
+    said = [str(message) for message in answer.context["messages"]]
+    assert ["is at version 2" in one for one in said] == [True] * 5 + [False]
+    assert said[-1] == "2 more stay as they are."
+    assert set(states(changed)) == {"unreviewed"}
 
 
 def test_a_part_stays_open_after_a_review_and_plain_sqls_rows_are_read_to_the_end(

@@ -56,7 +56,9 @@ def test_what_cannot_go_back_says_why(web, decision, project, curator):
     said = [str(message) for message in get_messages(answer.wsgi_request)]
     assert answer.status_code == 303
     assert len(said) == 1
+    assert said[0].startswith(f"{decision.node_id}: ")
     assert "title" in said[0]
+    assert "__all__" not in said[0]
     assert Decision.objects.get().title == "Use Dragonfly"
 
 
