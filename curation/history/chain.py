@@ -13,10 +13,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from curation.history.belief import Belief, Vote
-from records.kinds import kind_of, parse_node_id
+from records.kinds import kind_of
 from records.models import Relation, ReviewState, Revision
 from records.pages.history import VERBS
-from records.pages.rows import record_url, reversed_label, title_of
+from records.pages.rows import places_of, record_url, reversed_label, title_of
 from records.paging import COUNT_EXACT_TO, count_label
 
 CAUSES = {
@@ -92,18 +92,6 @@ def _source(belief: Belief, record: Any, slug: str) -> Iterator[Step]:
     if created is not None and created.act:
         step.more, step.more_url = _("What came of that act"), _radius(slug, act=created.act)
     yield step
-
-
-def places_of(slug: str, session: str, run: str) -> list[tuple[str, str, str]]:
-    """(label, name, address) of the session and the run that something was said in."""
-    places = []
-    if session:
-        by_name = reverse("work_sessions:by_session_id", args=[slug])
-        places.append((_("in session"), session, f"{by_name}?{urlencode({'id': session})}"))
-    if run:
-        known = reverse("records:node", args=[run]) if parse_node_id(run) else ""
-        places.append((_("in run"), run, known))
-    return places
 
 
 def _radius(slug: str, **asked: str) -> str:

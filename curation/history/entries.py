@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlencode
 
 from django.urls import reverse
 from django.utils.safestring import SafeString
@@ -14,10 +13,9 @@ from django.utils.translation import ngettext
 
 from curation.history.queries import Entry, records_of
 from records.images import changed_between
-from records.kinds import parse_node_id
 from records.models import Revision
 from records.pages.history import VERBS, act_of
-from records.pages.rows import record_url, title_of
+from records.pages.rows import record_url, run_url, session_url, title_of
 from records.queries import images_before
 from records.undo_step import UNDO
 
@@ -90,17 +88,14 @@ def _row(entry: Entry, record: Any, earlier: dict[int, dict[str, Any]], slug: st
         version=head.version,
         act=head.act or "",
         session=head.session,
+        session_url=session_url(slug, head.session),
         run=head.run,
+        run_url=run_url(head.run),
         token=str(head.token) if head.token else "",
         diffs=[] if head.verb in SAID_BY_VERB and "review_state" in head.changed else act.diffs,
         is_long=is_long,
         record=record,
     )
-    if head.session:
-        named = urlencode({"id": head.session})
-        row.session_url = f"{reverse('work_sessions:by_session_id', args=[slug])}?{named}"
-    if parse_node_id(head.run):
-        row.run_url = reverse("records:node", args=[head.run])
     if _is_one_link(entry):  # it stands in the histories of both ends: said once, as it is
         return row
     if several or len(entry.counts) > 1:

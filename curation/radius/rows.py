@@ -21,9 +21,8 @@ from curation.radius.queries import (
     Radius,
     Reader,
 )
-from records.kinds import parse_node_id
 from records.pages.history import VERBS
-from records.pages.rows import Row, row_of
+from records.pages.rows import Row, row_of, run_url, session_url
 
 
 @dataclass
@@ -110,13 +109,12 @@ def _reader(reader: Reader, slug: str) -> ReaderRow:
         ),
         None,
     )
-    by_name = reverse("work_sessions:by_session_id", args=[slug])
     return ReaderRow(
         agent=reader.agent,
         session=reader.session,
-        session_url=f"{by_name}?{urlencode({'id': reader.session})}" if reader.session else "",
+        session_url=session_url(slug, reader.session),
         run=reader.run,
-        run_url=reverse("records:node", args=[reader.run]) if parse_node_id(reader.run) else "",
+        run_url=run_url(reader.run),
         radius_url=f"{reverse('radius:page', args=[slug])}?{urlencode(asked)}" if asked else "",
         times=reader.times,
         records=len(reader.records),

@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
 
 from django.http import HttpRequest
-from django.urls import reverse
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from records.hygiene.findings import LABELS, SENTENCES, FieldFinding
 from records.hygiene.kept import findings_of
-from records.kinds import kind_of, parse_node_id
+from records.kinds import kind_of
 from records.links import links_of
 from records.models import Relation
 from records.pages.history import Act, history_page
 from records.pages.merged import came_from
-from records.pages.rows import link_rows, row_of
+from records.pages.rows import link_rows, places_of, row_of
 from records.queries import projection_of, records_in
 from records.times import shown_time
 
@@ -101,21 +99,7 @@ def provenance(request: HttpRequest, record: Any, acts: Sequence[Act] = ()) -> l
     facts = [
         (_("written by"), f"{record.source_name or _('unknown')} ({record.get_source_kind_display()})", "")
     ]
-    if record.source_session:
-        url = (
-            reverse("work_sessions:by_session_id", args=[record.project.slug])
-            + f"?{urlencode({'id': record.source_session})}"
-        )
-        facts.append((_("in session"), record.source_session, url))
-    if record.source_run:
-        known = parse_node_id(record.source_run)
-        facts.append(
-            (
-                _("in run"),
-                record.source_run,
-                reverse("records:node", args=[record.source_run]) if known else "",
-            )
-        )
+    facts += places_of(record.project.slug, record.source_session or "", record.source_run or "")
     if record.reviewed_at:
         who = record.reviewed_by.get_username() if record.reviewed_by else _reviewer(acts)
         facts.append(

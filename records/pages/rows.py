@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from records.kinds import Kind, kind_of
+from records.kinds import Kind, kind_of, parse_node_id
 from records.models import Link, Record, Relation
 from records.validation import tag_words
 
@@ -93,6 +93,24 @@ def hidden_badges(record: Record) -> list[tuple[str, str]]:
     if record.merged_into is not None:
         badges.append((_("merged into %s") % record.merged_into, "mute"))
     return badges
+
+
+def session_url(slug: str, name: str) -> str:
+    """The page of the session that agents call so; "" for none."""
+    return f"{_list_url('work_sessions:by_session_id', slug)}?{urlencode({'id': name})}" if name else ""
+
+
+def run_url(name: str) -> str:
+    """The page of the run; "" for none, and where what an agent calls its run can be no record's name."""
+    return reverse("records:node", args=[name]) if parse_node_id(name) else ""
+
+
+def places_of(slug: str, session: str, run: str) -> list[tuple[str, str, str]]:
+    """(label, name, address) of the session and the run that something was said in."""
+    places = [
+        (_("in session"), session, session_url(slug, session)), (_("in run"), run, run_url(run))
+    ]  # fmt: skip
+    return [place for place in places if place[1]]
 
 
 @lru_cache(maxsize=1024)
