@@ -45,7 +45,7 @@ class FilterSetBackend(BaseFilterBackend):
         slug = asked.get("project")
         if slug is None:
             return None
-        projects = request.auth.token.projects.all()  # type: ignore[union-attr]
+        projects = request.auth.token.reach  # type: ignore[union-attr]
         named = named_among(projects, slug)
         if named is None:
             problems["project"] = [must_be_one_of(projects, slug)]

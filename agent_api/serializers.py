@@ -22,7 +22,7 @@ from records.models import Record, ReviewState, Revision
 def projects_of(actor: Actor) -> list[Project]:
     """The token's projects, by name."""
     assert actor.token is not None
-    return sorted(actor.token.projects.all(), key=lambda project: (project.name, project.pk))
+    return sorted(actor.token.reach, key=lambda project: (project.name, project.pk))
 
 
 class ProjectSerializer(serializers.Serializer[Any]):

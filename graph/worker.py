@@ -40,6 +40,7 @@ WORKER_LEASE_SECONDS = 60.0
 ELECTION_SECONDS = 15.0
 NO_ENCODER_PAUSE = 30.0
 LONGEST_PAUSE = 15.0
+NICENESS = 10  # where it shares processors with the web server, people and agents come first
 
 
 class Projector(Protocol):

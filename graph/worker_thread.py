@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import logging
 import os
+import sys
 import threading
 import time
 
@@ -16,7 +17,7 @@ from django.db import connection
 from django.db.models import F
 from django.utils import timezone
 
-from graph.worker import DatabaseAway, Worker, configured_projector
+from graph.worker import NICENESS, DatabaseAway, Worker, configured_projector
 from recall.encoders import EncoderUnavailable
 from records.leases import LeaseBusy
 from records.marks import wake_after_commit
@@ -40,6 +41,8 @@ class WorkerThread(threading.Thread):
         self._wanted = threading.Event()
 
     def run(self) -> None:
+        if sys.platform == "linux":  # where each thread has a priority of its own, and what it starts inherits it
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
         try:
             self.worker.run(self._wait, POLL_SECONDS, only_as=LEASE)
         except (

@@ -70,7 +70,7 @@ def access_of_token(token: AgentToken) -> Access:
     if not token.is_live:
         return NOBODY
     granted = frozenset(SCOPE_GIVES[Scope(scope)] for scope in token.scopes if scope in Scope.values)
-    return Access({project.pk: granted for project in token.projects.all()})
+    return Access({project.pk: granted for project in token.reach})
 
 
 def visible_projects(access: Access) -> list[Project]:

@@ -7,6 +7,7 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
+from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
 from database.columns import ChoiceField, ExactCharField, ExactTextField, UtcNow
@@ -246,6 +247,11 @@ class AgentToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} …{self.hint}"
+
+    @cached_property
+    def reach(self) -> list[Project]:
+        """The projects it is for."""
+        return list(self.projects.all())
 
     @property
     def is_live(self) -> bool:

@@ -160,7 +160,7 @@ def _invalid(errors: dict[str, list[str]]) -> Answer:
 def _list_resources(request: HttpRequest, message: Message, token: AgentToken) -> dict[str, Any]:
     _no_cursor(message)
     found = (
-        [one for project in token.projects.all() for one in resources.described(project)]
+        [one for project in token.reach for one in resources.described(project)]
         if _may_read(token)
         else []
     )
@@ -180,7 +180,7 @@ def _read_resource(request: HttpRequest, message: Message, token: AgentToken) ->
         "There is no such resource, or not for this token.",
         {"uri": str(uri)[:500]},
     )
-    project = named_among(token.projects.all(), asked.slug) if asked else None
+    project = named_among(token.reach, asked.slug) if asked else None
     if asked is None or project is None or not _may_read(token):
         raise missing
     answer = ask(asked.call, request, _actor(request, token))

@@ -62,7 +62,7 @@ class ActorView:
         """The project a new record goes to: the one named, or the token's only one."""
         token = self.actor.token
         assert token is not None
-        projects = list(token.projects.all())
+        projects = token.reach
         slug = fields.pop("project", None)
         if slug is None and len(projects) == 1:
             return projects[0]

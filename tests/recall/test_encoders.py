@@ -210,7 +210,6 @@ def test_both_encoders_agree(onnx, real_passages):
     ours = onnx.encode(passages)
     theirs = get_encoder("sentence-transformers").encode(passages)
     cosines = (ours * theirs).sum(axis=1)
-    print(cosines.mean(), cosines.min())
-    # Measured over 100 paragraphs of public decision records: mean MEAN, least LEAST.
+    # Measured over 100 paragraphs of public decision records: mean 0.994, least 0.988.
     assert cosines.mean() >= 0.99
     assert cosines.min() >= 0.98

@@ -11,11 +11,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from database.schema import OtherSchema, await_schema
-from graph.worker import Worker
+from graph.worker import NICENESS, Worker
 from recall.vectors import configured_encoder
 
 POLL_SECONDS = 0.25
-NICENESS = 10
 
 
 class Command(BaseCommand):
@@ -27,7 +26,7 @@ class Command(BaseCommand):
             await_schema(self.stderr.write, seconds=float("inf"))
         except OtherSchema as error:
             raise CommandError(str(error)) from error
-        os.nice(NICENESS)  # where it shares processors with the web server, people come first
+        os.nice(NICENESS)
         worker = Worker()
 
         def stop(number: int, frame: FrameType | None) -> None:
