@@ -41,7 +41,9 @@ class WorkerThread(threading.Thread):
         self._wanted = threading.Event()
 
     def run(self) -> None:
-        if sys.platform == "linux":  # where each thread has a priority of its own, and what it starts inherits it
+        if (
+            sys.platform == "linux"
+        ):  # where each thread has a priority of its own, and what it starts inherits it
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
         try:
             self.worker.run(self._wait, POLL_SECONDS, only_as=LEASE)

@@ -116,7 +116,7 @@ def search(
     while True:
         rankings = _rankings(project_ids, query, vector, count, words=words)
         ranked = rankings.fused()
-        kept = allowed.among([node_id for node_id, _score in ranked] + query.ids)
+        kept = _passed(allowed, [node_id for node_id, _score in ranked], query.ids, limit)
         ranked = [pair for pair in ranked if pair[0] in kept and pair[0] not in query.ids]
         if len(ranked) > limit or rankings.complete or count >= MOST_LOOKED_AT:
             break
@@ -132,6 +132,15 @@ def search(
     ordered = [*((node_id, 1.0) for node_id in ids), *ranked][:limit]
     found.hits = _hits(ordered, ids, rankings, project_ids)
     return found
+
+
+def _passed(allowed: _Allowed, ranked: list[str], ids: list[str], limit: int) -> set[str]:
+    """Those of the ids and of the ranked that pass; of the ranked only the best, where these are more than asked for."""
+    best = ranked[: 3 * limit + 20]
+    passed = allowed.among([*ids, *best])
+    if len(passed.intersection(best)) <= limit + len(ids):
+        passed |= allowed.among(ranked[len(best) :])
+    return passed
 
 
 def _hidden(
@@ -228,22 +237,36 @@ class _Allowed:
         told: list[str] = []
         for kind in query.searched_kinds():
             asked = query.parameters_for(kind)
-            problems = self._filters(kind, asked).problems
+            problems = self._filters(kind, asked).problems if asked else {}
             if problems:  # a status that only another kind knows
                 told += [f"{field}: {' '.join(texts)}" for field, texts in problems.items()]
             else:
                 self._asked[kind.name] = asked
         self.problems = [] if self._asked else list(dict.fromkeys(told))
 
-    def _filters(self, kind: Kind, asked: Any, keys: Collection[Any] | None = None) -> Any:
+    def _filters(self, kind: Kind, asked: Any) -> Any:
+        only = self.project_ids[0] if len(self.project_ids) == 1 else None
+        return kind.filterset(asked, queryset=self._all(kind), project_id=only)
+
+    def _all(self, kind: Kind) -> Any:
         rows = kind.model.objects.filter(project_id__in=self.project_ids)
-        if keys is not None:
-            rows = rows.filter(pk__in=keys)
         if self.reviewed_only:
             unvetted = Q(project_id__in=self.reviewed_only) & ~Q(review_state=ReviewState.APPROVED)
             rows = rows.exclude(unvetted)
-        only = self.project_ids[0] if len(self.project_ids) == 1 else None
-        return kind.filterset(asked, queryset=rows, project_id=only)
+        return rows
+
+    def _passing(self, kind: Kind, *, show: str = "") -> Any:
+        """The rows that pass, in no order; with `show`, as if that were asked too."""
+        asked = self._asked[kind.name]
+        if (
+            not asked
+        ):  # as a FilterSet that is asked nothing, which takes longer to make than to read its rows
+            rows = self._all(kind)
+            return (rows.hidden() if show == "hidden" else rows.active()).order_by()
+        if show:
+            asked = asked.copy()
+            asked["show"] = show
+        return self._filters(kind, asked).rows().order_by()
 
     def among(self, node_ids: Iterable[str]) -> set[str]:
         """Those of the node ids that pass: one query a kind."""
@@ -251,7 +274,7 @@ class _Allowed:
         for name, keys in group_by_kind(dict.fromkeys(node_ids)).items():
             if name in self._asked:
                 kind = kind_named(name)
-                rows = self._filters(kind, self._asked[name], keys).rows().order_by()
+                rows = self._passing(kind).filter(pk__in=keys)
                 passed.update(kind.node_id(key) for key in rows.values_list("pk", flat=True))
         return passed
 
@@ -259,13 +282,10 @@ class _Allowed:
         """Those of the node ids that would pass if hidden ones were asked for; none where the query says what to show."""
         passed: set[str] = set()
         for name, keys in group_by_kind(node_ids).items():
-            if name not in self._asked or "show" in self._asked[name]:
-                continue
-            kind = kind_named(name)
-            asked = self._asked[name].copy()
-            asked["show"] = "hidden"
-            rows = self._filters(kind, asked, keys).rows().order_by()
-            passed.update(kind.node_id(key) for key in rows.values_list("pk", flat=True))
+            if name in self._asked and "show" not in self._asked[name]:
+                kind = kind_named(name)
+                rows = self._passing(kind, show="hidden").filter(pk__in=keys)
+                passed.update(kind.node_id(key) for key in rows.values_list("pk", flat=True))
         return passed
 
     def hidden_count(self) -> int:

@@ -160,9 +160,7 @@ def _invalid(errors: dict[str, list[str]]) -> Answer:
 def _list_resources(request: HttpRequest, message: Message, token: AgentToken) -> dict[str, Any]:
     _no_cursor(message)
     found = (
-        [one for project in token.reach for one in resources.described(project)]
-        if _may_read(token)
-        else []
+        [one for project in token.reach for one in resources.described(project)] if _may_read(token) else []
     )
     return _listed("resources", found)
 

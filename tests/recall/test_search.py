@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 
 import pytest
+from django.http import QueryDict
+from django.utils import timezone
 
 from decisions.actions import create_decision
 from patterns.actions import create_pattern
@@ -14,11 +16,14 @@ from recall import search as core
 from recall.encoders import EncoderUnavailable
 from recall.excerpts import excerpt, marked
 from recall.models import SearchText
-from recall.search import search
+from recall.search import _Allowed, search
 from recall.tokenise import query_terms
 from recall.words import forget_words, keep_words
+from records.kinds import all_kinds
+from records.models import ReviewState
 from records.query_language import parse
 from records.verbs import review
+from tests.records.samples import make, write_as_sql
 
 # MySQL's full-text index holds what is committed.
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
@@ -119,6 +124,37 @@ def test_only_ones_own_projects_and_only_active_memories(texts, project, other_p
     assert texts["plain"].node_id not in found("aside", project)
     assert found("aside is:hidden", project) == [texts["plain"].node_id]
     assert found("aside is:rejected", project) == [texts["plain"].node_id]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in all_kinds() if kind.filterset], ids=lambda kind: kind.name)
+def test_a_line_without_filters_passes_what_a_filterset_asked_nothing_does(kind, agent, project):
+    for state in ReviewState.values:
+        write_as_sql(make(kind.name, agent, project, title=f"Cache {state}"), review_state=state)
+    write_as_sql(make(kind.name, agent, project, title="Cache put away"), archived_at=timezone.now())
+    allowed = _Allowed([project.pk], parse("cache"), ())
+    rows = kind.model.objects.filter(project=project)
+    for show in ("", "hidden"):
+        asked = kind.filterset(QueryDict(f"show={show}" if show else ""), rows, project_id=project.pk)
+        expected = set(asked.rows().values_list("pk", flat=True))
+        assert set(allowed._passing(kind, show=show).values_list("pk", flat=True)) == expected
+        assert 0 < len(expected) < rows.count()
+
+
+def test_many_that_do_not_pass_leave_their_places_to_others(agent, project):
+    records = [
+        create_decision(actor=agent, project=project, title=f"Totals {n}", decision="Cache the totals.")
+        for n in range(60)
+    ]
+    keep_words(records)
+    best = found("cache totals", project, limit=60)
+    assert len(best) == 60
+    for record in records:
+        if record.node_id in best[:50]:
+            write_as_sql(record, review_state="rejected")
+    answer = search([project.pk], parse("cache totals"), limit=5, meaning=False)
+    assert [hit.record.node_id for hit in answer.hits] == best[50:55]
+    assert answer.more
+    assert answer.hidden == 50
 
 
 def test_filters_are_the_kinds_own(texts, project, agent):

@@ -47,6 +47,9 @@ from decisions.actions import create_decision
 from projects.models import Project
 from records.actor import Actor
 from records.models import ProjectionMark
+import os
+ours = os.getpriority(os.PRIO_PROCESS, thread.native_id), os.getpriority(os.PRIO_PROCESS, 0)
+print("niceness {} beside {}".format(*ours))
 project = Project.objects.get()
 create_decision(actor=Actor.command("test"), project=project, title="Warm", decision="up")
 while due_count():
@@ -56,9 +59,6 @@ create_decision(actor=Actor.command("test"), project=project, title="Use Redis",
 while ProjectionMark.objects.exclude(next_try_at=None).exists():
     time.sleep(0.01)
 print("seconds", time.monotonic() - began)
-import os
-thread_id = thread.native_id
-print(f"niceness {os.getpriority(os.PRIO_PROCESS, thread_id)} beside {os.getpriority(os.PRIO_PROCESS, 0)}")
 """
 
 
