@@ -244,49 +244,50 @@ class _Allowed:
                 self._asked[kind.name] = asked
         self.problems = [] if self._asked else list(dict.fromkeys(told))
 
-    def _filters(self, kind: Kind, asked: Any) -> Any:
+    def _filters(self, kind: Kind, asked: Any, rows: Any = None) -> Any:
         only = self.project_ids[0] if len(self.project_ids) == 1 else None
-        return kind.filterset(asked, queryset=self._all(kind), project_id=only)
+        rows = kind.model.objects.filter(project_id__in=self.project_ids) if rows is None else rows
+        return kind.filterset(asked, queryset=self._recalled(rows), project_id=only)
 
-    def _all(self, kind: Kind) -> Any:
-        rows = kind.model.objects.filter(project_id__in=self.project_ids)
-        if self.reviewed_only:
-            unvetted = Q(project_id__in=self.reviewed_only) & ~Q(review_state=ReviewState.APPROVED)
-            rows = rows.exclude(unvetted)
-        return rows
+    def _recalled(self, rows: Any) -> Any:
+        """Without those that the policy of their project keeps from agents."""
+        if not self.reviewed_only:
+            return rows
+        unvetted = Q(project_id__in=self.reviewed_only) & ~Q(review_state=ReviewState.APPROVED)
+        return rows.exclude(unvetted)
 
-    def _passing(self, kind: Kind, *, show: str = "") -> Any:
-        """The rows that pass, in no order; with `show`, as if that were asked too."""
+    def _passing(self, kind: Kind, keys: Collection[Any], *, show: str = "") -> set[str]:
+        """The node ids of those of the keys that pass; with `show`, as if that were asked too."""
         asked = self._asked[kind.name]
+        rows = kind.model.objects.filter(pk__in=keys)
         if (
             not asked
         ):  # as a FilterSet that is asked nothing, which takes longer to make than to read its rows
-            rows = self._all(kind)
-            return (rows.hidden() if show == "hidden" else rows.active()).order_by()
-        if show:
-            asked = asked.copy()
-            asked["show"] = show
-        return self._filters(kind, asked).rows().order_by()
+            rows = self._recalled(rows)
+            rows = rows.hidden() if show == "hidden" else rows.active()
+        else:
+            if show:
+                asked = asked.copy()
+                asked["show"] = show
+            rows = self._filters(kind, asked, rows).rows()
+        # Asked for the project too, SQLite walks all that are active in it instead of these keys.
+        found = rows.order_by().values_list("pk", "project_id")
+        return {kind.node_id(key) for key, project_id in found if project_id in self.project_ids}
 
     def among(self, node_ids: Iterable[str]) -> set[str]:
         """Those of the node ids that pass: one query a kind."""
-        passed: set[str] = set()
-        for name, keys in group_by_kind(dict.fromkeys(node_ids)).items():
-            if name in self._asked:
-                kind = kind_named(name)
-                rows = self._passing(kind).filter(pk__in=keys)
-                passed.update(kind.node_id(key) for key in rows.values_list("pk", flat=True))
-        return passed
+        groups = group_by_kind(dict.fromkeys(node_ids)).items()
+        return set().union(
+            *(self._passing(kind_named(name), keys) for name, keys in groups if name in self._asked)
+        )
 
     def hidden_among(self, node_ids: Collection[str]) -> set[str]:
         """Those of the node ids that would pass if hidden ones were asked for; none where the query says what to show."""
-        passed: set[str] = set()
-        for name, keys in group_by_kind(node_ids).items():
-            if name in self._asked and "show" not in self._asked[name]:
-                kind = kind_named(name)
-                rows = self._passing(kind, show="hidden").filter(pk__in=keys)
-                passed.update(kind.node_id(key) for key in rows.values_list("pk", flat=True))
-        return passed
+        groups = group_by_kind(node_ids).items()
+        asked = [
+            (name, keys) for name, keys in groups if name in self._asked and "show" not in self._asked[name]
+        ]
+        return set().union(*(self._passing(kind_named(name), keys, show="hidden") for name, keys in asked))
 
     def hidden_count(self) -> int:
         """Without words: how many hidden ones the filters find, of all kinds together."""
