@@ -15,8 +15,8 @@ PHRASE, WORDS, SOME = "phrase", "words", "some words"
 LONGEST_PHRASE = 8  # words
 # What the index is asked for at most, once it is known in how many texts each word stands: any of the rarest words that
 # together stand in so many texts (what meaning finds is ranked by its words too; without it, more are asked), and all of
-# so many words.
-MOST_TEXTS, MOST_TEXTS_OF_WORDS_ALONE, MOST_ASKED_AT_ONCE = 3_000, 40_000, 5
+# so many words, or of as few as leave so few texts to be read.
+MOST_TEXTS, MOST_TEXTS_OF_WORDS_ALONE, MOST_ASKED_AT_ONCE, FEW_TEXTS = 3_000, 40_000, 5, 50
 # So many of what the index finds, the best, are read to be ranked anew, and so many characters of each one's tokens.
 MOST_READ, READ_OF_A_TEXT = 100, 6_000
 
@@ -55,10 +55,12 @@ def _with_all(
     without: Sequence[Term],
     count: int,
 ) -> list[str]:
-    """The texts with all of the terms. Of many terms the index is asked for the rarest, and what it finds is read."""
+    """The texts with all of the terms. The index is asked for the rarest, and what it finds is read: it works through every
+    text that has one of the words that it is asked for."""
     terms = known.rarest_first(terms)
-    if known.are_known and len(terms) > MOST_ASKED_AT_ONCE:
-        rarest = [Term(known.rarest_of(term), ()) for term in terms[:MOST_ASKED_AT_ONCE]]
+    asked = known.enough_of(terms, FEW_TEXTS)[:MOST_ASKED_AT_ONCE]
+    if len(asked) < len(terms):
+        rarest = [Term(known.rarest_of(term), ()) for term in asked]
         some = fulltext.matching(fulltext.all_of(rarest, phrases, without), project_ids, count)
         found = fulltext.having(terms, some)
         if len(some) < count or len(found) == len(some):

@@ -293,6 +293,7 @@ def asked_for(monkeypatch):
 
 def test_the_index_is_asked_for_the_rarest_words_alone(counted, project, monkeypatch):
     monkeypatch.setattr(word_rankings, "MOST_TEXTS_OF_WORDS_ALONE", 8)
+    monkeypatch.setattr(word_rankings, "FEW_TEXTS", 0)
     asked = asked_for(monkeypatch)
     got = found("common pool number7 word2 missing elsewhere nowhere", project)
     every, some = asked
@@ -308,7 +309,23 @@ def test_the_index_is_asked_for_the_rarest_words_alone(counted, project, monkeyp
     assert set(got) == {counted[at].node_id for at in (2, 7, 12, 17)}
 
 
-def test_of_many_words_those_with_all_of_them_are_found_whatever_the_index_was_asked(counted, project):
+def test_a_word_that_few_texts_have_is_asked_for_alone_and_the_others_are_read(counted, project, monkeypatch):
+    monkeypatch.setattr(word_rankings, "FEW_TEXTS", 4)
+    asked = asked_for(monkeypatch)
+    terms = query_terms("common number7 word2")
+    known = frequency.frequencies()
+    assert word_rankings._with_all([project.pk], known, terms, (), (), 100) == [counted[7].node_id]
+    assert word_rankings._with_all([project.pk], known, query_terms("number7 word3"), (), (), 100) == []
+    every = word_rankings._with_all([project.pk], known, query_terms("common pool"), (), (), 100)
+    assert every == [one.node_id for one in counted]
+    assert [one.count('"') for one in asked] == [2, 2, 4]
+
+
+@pytest.mark.parametrize("few", [0, 50])
+def test_of_many_words_those_with_all_of_them_are_found_whatever_the_index_was_asked(
+    counted, project, monkeypatch, few
+):
+    monkeypatch.setattr(word_rankings, "FEW_TEXTS", few)
     known = frequency.frequencies()
     terms = query_terms("common pool number7 word2 common7 pool7")
     assert word_rankings._with_all([project.pk], known, terms, (), (), 100) == []
