@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from recall.encoders import EncoderUnavailable
 from recall.models import Embedding
 from recall.passages import RECORD_PART
-from recall.search import LEAST_COSINE, MEANING, MOST_TERMS, RANK_CONSTANT, RANKINGS
+from recall.search import LEAST_COSINE, MEANING, MOST_TERMS, RANKINGS, fused
 from recall.tokenise import query_terms
 from recall.topk import Comparison, Matrix
 from recall.units import PassageScore
@@ -120,13 +120,13 @@ def nearby(project_id: int, text: str, kinds: Collection[str], limit: int) -> Ne
         )
     for prefix in prefixes:
         rankings[prefix][MEANING] = nearest.get(prefix, [])
-    fused = {prefix: _fused(ranked) for prefix, ranked in rankings.items()}
-    best = max((score for scores in fused.values() for score in scores.values()), default=1.0)
+    scores = {prefix: fused(ranked, text[:LONGEST_READ]) for prefix, ranked in rankings.items()}
+    best = max((score for ranked in scores.values() for score in ranked.values()), default=1.0)
     for prefix, name in prefixes.items():
-        order = sorted(fused[prefix], key=lambda node_id: (-fused[prefix][node_id], node_id))[:limit]
+        order = sorted(scores[prefix], key=lambda node_id: (-scores[prefix][node_id], node_id))[:limit]
         members = {ranking: frozenset(node_ids) for ranking, node_ids in rankings[prefix].items()}
         found.by_kind[name] = [
-            Near(node_id, fused[prefix][node_id] / best, _why(members, node_id), found.cosine(node_id))
+            Near(node_id, scores[prefix][node_id] / best, _why(members, node_id), found.cosine(node_id))
             for node_id in order
         ]
     return found
@@ -161,14 +161,6 @@ def _nearest(found: Nearby, prefix: str, limit: int) -> list[str]:
             for hit in compared.top(limit, [prefix], LEAST_COSINE):
                 best[hit.node_id] = max(hit.score, best.get(hit.node_id, -1.0))
     return sorted(best, key=lambda node_id: (-best[node_id], node_id))[:limit]
-
-
-def _fused(ranked: dict[str, list[str]]) -> dict[str, float]:
-    scores: dict[str, float] = defaultdict(float)
-    for name, node_ids in ranked.items():
-        for rank, node_id in enumerate(node_ids, start=1):
-            scores[node_id] += RANKINGS[name][1] / (RANK_CONSTANT + rank)
-    return scores
 
 
 def _why(ranked: dict[str, frozenset[str]], node_id: str) -> tuple[str, ...]:

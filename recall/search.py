@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,10 +17,10 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from recall import fulltext
-from recall.encoders import EncoderUnavailable
+from recall.encoders import MINILM, EncoderUnavailable
 from recall.models import Embedding
 from recall.passages import RECORD_PART
-from recall.tokenise import Term, query_terms
+from recall.tokenise import Term, is_of_another_script, query_terms, search_text
 from recall.topk import Hit
 from recall.vectors import all_vectors, configured_encoder
 from recall.word_rankings import PHRASE, SOME, WORDS, by_words
@@ -42,6 +42,8 @@ MOST_TERMS = 64
 ID, MEANING = "id", "meaning"
 # ranking -> (what it says of a hit, its weight). Of a whole question most words tell little: one of them is a hint.
 RANKINGS = {WORDS: (WORDS, 1.0), PHRASE: (PHRASE, 1.0), SOME: (WORDS, 0.5), MEANING: (MEANING, 1.0)}
+# Of a question in a script that the model hardly knows: any two Chinese texts have much to do with each other.
+UNREAD_MEANING = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +76,22 @@ class _Rankings:
     by_name: dict[str, list[str]]
     nearest: dict[str, Hit]
     complete: bool
+    text: str
 
     def fused(self) -> list[tuple[str, float]]:
-        scores: dict[str, float] = defaultdict(float)
-        for name, ranked in self.by_name.items():
-            for rank, node_id in enumerate(ranked, start=1):
-                scores[node_id] += RANKINGS[name][1] / (RANK_CONSTANT + rank)
-        return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
+        return sorted(fused(self.by_name, self.text).items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+def fused(rankings: Mapping[str, Sequence[str]], text: str) -> dict[str, float]:
+    """What each node id is worth to the text, by its ranks in the rankings that found it."""
+    weights = {name: weight for name, (_why, weight) in RANKINGS.items()}
+    if configured_encoder().name == MINILM and is_of_another_script(search_text(text).split()):
+        weights[MEANING] = UNREAD_MEANING
+    scores: dict[str, float] = defaultdict(float)
+    for name, ranked in rankings.items():
+        for rank, node_id in enumerate(ranked, start=1):
+            scores[node_id] += weights[name] / (RANK_CONSTANT + rank)
+    return scores
 
 
 def search(
@@ -203,7 +214,7 @@ def _rankings(
         must = _all_matching(phrases, without, nearest)
         nearest = {node_id: hit for node_id, hit in nearest.items() if node_id in must}
     found[MEANING] = list(nearest)
-    return _Rankings(found, nearest, complete)
+    return _Rankings(found, nearest, complete, query.words)
 
 
 def _all_matching(phrases: Sequence[str], without: Sequence[Term], node_ids: Iterable[str]) -> set[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -28,6 +28,8 @@ COMMON = frozenset(
         "those to us was we were what when where which who why will with would you your"
     ).split()
 )
+# Of a text's tokens, from which share on it counts as of another script than the model's.
+MOST_FOREIGN = 0.1
 # For CREATE VIRTUAL TABLE … USING fts5(…, tokenize=…): what is one token here is one token there.
 FTS5_TOKENIZE = "unicode61 remove_diacritics 0 categories 'L* N* M* Co' tokenchars '_'"
 
@@ -72,6 +74,12 @@ def search_text(text: str) -> str:
         if chunk not in made:
             made[chunk] = " ".join(token for word in _words(chunk) for token in _index_tokens(word))
     return " ".join(tokens for chunk in chunks if (tokens := made[chunk]))
+
+
+def is_of_another_script(tokens: Sequence[str]) -> bool:
+    """Whether more than a tenth of a text's tokens are of a script that an English model hardly knows. Accents are folded
+    away: a token that is not ASCII is of another script."""
+    return sum(not token.isascii() for token in tokens) > MOST_FOREIGN * len(tokens)
 
 
 def query_terms(text: str) -> list[Term]:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
-from recall.tokenise import COMMON, search_text
+from recall.tokenise import COMMON, is_of_another_script, search_text
 from recall.words import HEADING_WEIGHT
 
 # Of a longer text the beginning is compared: what it decides, it says there.
@@ -18,8 +18,6 @@ FEWEST_WORDS = 8
 # of real records share 0.07 at 35 words and 0.23 at 480. What shares half of what is left beyond that is of one subject.
 CHANCE = 1 / 95
 ENOUGH = 0.5
-# Accents are folded away: a token that is not ASCII is of another script.
-MOST_FOREIGN = 0.1
 
 
 @dataclass(frozen=True)
@@ -56,9 +54,7 @@ def words_of(heading: str, tags: str, kept: str) -> Words:
     title = search_text(heading).split()
     before_body = HEADING_WEIGHT * len(title) + len(search_text(tags).split())
     tokens = kept.split()[before_body : before_body + MOST_TOKENS]
-    foreign = sum(not token.isascii() for token in (*title, *tokens))
-    is_read = foreign <= MOST_FOREIGN * (len(title) + len(tokens))
-    return Words(telling(title), telling(tokens), is_read)
+    return Words(telling(title), telling(tokens), not is_of_another_script([*title, *tokens]))
 
 
 def overlap_of(one: Words, other: Words) -> Overlap:

@@ -214,6 +214,24 @@ def test_meaning_finds_what_no_word_does(texts, project, monkeypatch):
     assert answer.notes == ["Searched by words alone: The model is not installed."]
 
 
+@pytest.mark.parametrize(
+    ("text", "encoder", "equal"),
+    [
+        ("cache order totals", "onnx", True),
+        ("cartão de crédito", "onnx", True),
+        ("使用缓存来降低延迟", "onnx", False),
+        ("कैश का उपयोग", "onnx", False),
+        ("Redis 缓存 в заказах", "onnx", False),
+        ("使用缓存来降低延迟", "sentence-transformers:/models/many-languages", True),
+    ],
+)
+def test_what_an_english_model_makes_of_another_script_counts_less_than_words(text, encoder, equal, settings):
+    settings.ENCODER = encoder
+    scores = core.fused({core.WORDS: ["by words"], core.MEANING: ["by meaning"]}, text)
+    assert (scores["by words"] == scores["by meaning"]) is equal
+    assert scores["by words"] >= scores["by meaning"] > 0
+
+
 def test_a_search_that_looked_at_the_best_only_says_so(texts, project, monkeypatch):
     monkeypatch.setattr(core, "LOOKED_AT", 1)
     monkeypatch.setattr(core, "MOST_LOOKED_AT", 1)
