@@ -28,6 +28,7 @@ NOVELTY_FROM = 0.5  # cosine between two records above which the second tells le
 LEAST_NOVELTY = 0.2
 DUPLICATE = 0.97
 LEAST_COST = 60  # tokens: a shorter item is not taken for its shortness
+USUAL_SHARE, USUAL_SENTENCE = 0.2, 25  # what a sentence has of its text's value, and its tokens, before it is looked at
 LEAST_HEAD, LEAST_SENTENCE = 20, 6  # tokens: with less left, nothing is opened, or nothing is added
 SPARE = 3  # candidates of a section beyond k: some are duplicates, or too long
 MISFITS = 3  # sentences of an item that do not fit, after which no further one is tried
@@ -162,18 +163,19 @@ class Choice:
         return Chosen(self._opened, self._left_out, self._spent)
 
     def _best_opening(self) -> tuple[float, Item] | None:
-        best: tuple[float, Item] | None = None
-        for item in list(self._waiting):  # of falling worth
-            if best is not None and best[0] * LEAST_COST > item.worth * FIRST_OF_SECTION:
-                break
-            if self._is_left_out(item):
-                continue
-            cost = max(LEAST_COST, self._fixed_cost(item) + item.next_cost)
-            gain = item.worth * (OPENING_SHARE + (1 - OPENING_SHARE) * item.share) * self._novelty(item)
-            gain *= 1.0 if self._of_section[item.candidate.section] else FIRST_OF_SECTION
-            if best is None or gain / cost > best[0]:
-                best = (gain / cost, item)
-        return best
+        """The item that is worth most per token with a sentence of usual length; only its text is looked at."""
+        while True:
+            best: tuple[float, Item] | None = None
+            for item in self._waiting:  # of falling worth
+                if best is not None and best[0] * LEAST_COST > item.worth * FIRST_OF_SECTION:
+                    break
+                gain = item.worth * (OPENING_SHARE + (1 - OPENING_SHARE) * USUAL_SHARE) * self._novelty(item)
+                gain *= 1.0 if self._of_section[item.candidate.section] else FIRST_OF_SECTION
+                cost = max(LEAST_COST, self._fixed_cost(item) + USUAL_SENTENCE)
+                if best is None or gain / cost > best[0]:
+                    best = (gain / cost, item)
+            if best is None or not self._is_left_out(best[1]):
+                return best
 
     def _is_left_out(self, item: Item) -> bool:
         reason = ""
