@@ -61,15 +61,15 @@ class Frequencies:
             chosen += [Term(token, ()) for token in tokens]
         return chosen
 
-    def enough_of(self, rarest_first: Sequence[Term], few_texts: int) -> list[Term]:
+    def enough_of(self, rarest_first: Sequence[Term], few_texts: int, most: int) -> list[Term]:
         """As many of the terms as no more than so many texts have together, if their words had nothing to do with each
-        other; at least one. All of them where nothing is known."""
+        other; one at least, and `most`. All of them where nothing is known."""
         if not self.are_known:
             return list(rarest_first)
         chosen: list[Term] = []
         left = self.texts
         for term in rarest_first:
-            if chosen and left <= few_texts:
+            if chosen and (left <= few_texts or len(chosen) == most):
                 break
             left *= self.of(self.rarest_of(term)) / self.texts
             chosen.append(term)

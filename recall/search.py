@@ -271,16 +271,15 @@ class _Allowed:
         """The node ids of those of the keys that pass; with `show`, as if that were asked too."""
         asked = self._asked[kind.name]
         rows = kind.model.objects.filter(pk__in=keys)
-        if (
-            not asked
-        ):  # as a FilterSet that is asked nothing, which takes longer to make than to read its rows
-            rows = self._recalled(rows)
-            rows = rows.hidden() if show == "hidden" else rows.active()
-        else:
+        if asked:
             if show:
                 asked = asked.copy()
                 asked["show"] = show
             rows = self._filters(kind, asked, rows).rows()
+        else:
+            # What a FilterSet does that is asked nothing; it takes longer to make than its rows to read.
+            rows = self._recalled(rows)
+            rows = rows.hidden() if show == "hidden" else rows.active()
         # Asked for the project too, SQLite walks all that are active in it instead of these keys.
         found = rows.order_by().values_list("pk", "project_id")
         return {kind.node_id(key) for key, project_id in found if project_id in self.project_ids}

@@ -58,7 +58,7 @@ def _with_all(
     """The texts with all of the terms. The index is asked for the rarest, and what it finds is read: it works through every
     text that has one of the words that it is asked for."""
     terms = known.rarest_first(terms)
-    asked = known.enough_of(terms, FEW_TEXTS)[:MOST_ASKED_AT_ONCE]
+    asked = known.enough_of(terms, FEW_TEXTS, MOST_ASKED_AT_ONCE)
     if len(asked) < len(terms):
         rarest = [Term(known.rarest_of(term), ()) for term in asked]
         some = fulltext.matching(fulltext.all_of(rarest, phrases, without), project_ids, count)

@@ -28,10 +28,8 @@ NOVELTY_FROM = 0.5  # cosine between two records above which the second tells le
 LEAST_NOVELTY = 0.2
 DUPLICATE = 0.97
 LEAST_COST = 60  # tokens: a shorter item is not taken for its shortness
-USUAL_SHARE, USUAL_SENTENCE = (
-    0.2,
-    25,
-)  # what a sentence has of its text's value, and its tokens, before it is looked at
+# What a sentence has of its text's value, and its tokens, as long as it was not looked at.
+USUAL_SHARE, USUAL_SENTENCE = 0.2, 25
 LEAST_HEAD, LEAST_SENTENCE = 20, 6  # tokens: with less left, nothing is opened, or nothing is added
 SPARE = 3  # candidates of a section beyond k: some are duplicates, or too long
 MISFITS = 3  # sentences of an item that do not fit, after which no further one is tried

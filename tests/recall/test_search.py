@@ -327,6 +327,14 @@ def test_the_index_is_asked_for_the_rarest_words_alone(counted, project, monkeyp
     assert set(got) == {counted[at].node_id for at in (2, 7, 12, 17)}
 
 
+def test_where_it_is_not_known_how_rare_words_are_all_are_asked_for(texts, project, monkeypatch):
+    asked = asked_for(monkeypatch)
+    terms = query_terms("cache aside with redis keeps latency low")
+    known = frequency.frequencies()
+    assert word_rankings._with_all([project.pk], known, terms, (), (), 100) == [texts["plain"].node_id]
+    assert [one.count('"') for one in asked] == [2 * len(terms)]
+
+
 def test_a_word_that_few_texts_have_is_asked_for_alone_and_the_others_are_read(counted, project, monkeypatch):
     monkeypatch.setattr(word_rankings, "FEW_TEXTS", 4)
     asked = asked_for(monkeypatch)
