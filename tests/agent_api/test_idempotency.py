@@ -111,6 +111,8 @@ class SharedDatabase:
             connection.ensure_connection()
             with sqlite3.connect(self.file) as file:
                 connection.connection.backup(file)
+                # As a desk's file is: threads that all at once made it so would find it locked, however long they wait.
+                file.execute("PRAGMA journal_mode=WAL")
 
     def at_once(self, *acts):
         """The answers of functions that all begin together, each in its own thread and connection."""
