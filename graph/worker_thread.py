@@ -27,6 +27,7 @@ log = logging.getLogger("memory_desk.worker")
 POLL_SECONDS = 0.5
 LEASE = "worker of the server"
 STOP_SECONDS = 4.0
+LEAST_PRIORITY = 19
 
 _lock = threading.Lock()
 _thread: WorkerThread | None = None
@@ -44,7 +45,7 @@ class WorkerThread(threading.Thread):
         if (
             sys.platform == "linux"
         ):  # where each thread has a priority of its own, and what it starts inherits it
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
+            _give_way(threading.get_native_id())
         try:
             self.worker.run(self._wait, POLL_SECONDS, only_as=LEASE)
         except (
@@ -65,6 +66,12 @@ class WorkerThread(threading.Thread):
     def _wait(self, seconds: float) -> None:
         self._wanted.wait(seconds)
         self._wanted.clear()
+
+
+def _give_way(thread_id: int) -> None:
+    """As `nice` does to a process: more than it has, so that nobody needs a right to it."""
+    niceness = os.getpriority(os.PRIO_PROCESS, thread_id) + NICENESS
+    os.setpriority(os.PRIO_PROCESS, thread_id, min(niceness, LEAST_PRIORITY))
 
 
 def start_worker_thread() -> WorkerThread | None:

@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from recall.encoders import EncoderUnavailable
 from recall.models import Embedding
 from recall.passages import RECORD_PART
-from recall.search import LEAST_COSINE, MEANING, MOST_TERMS, RANKINGS, fused
+from recall.search import LEAST_COSINE, MEANING, MOST_TERMS, RANKINGS, fused, weights_for
 from recall.tokenise import query_terms
 from recall.topk import Comparison, Matrix
 from recall.units import PassageScore
@@ -120,7 +120,8 @@ def nearby(project_id: int, text: str, kinds: Collection[str], limit: int) -> Ne
         )
     for prefix in prefixes:
         rankings[prefix][MEANING] = nearest.get(prefix, [])
-    scores = {prefix: fused(ranked, text[:LONGEST_READ]) for prefix, ranked in rankings.items()}
+    weights = weights_for(text[:LONGEST_READ])
+    scores = {prefix: fused(ranked, weights) for prefix, ranked in rankings.items()}
     best = max((score for ranked in scores.values() for score in ranked.values()), default=1.0)
     for prefix, name in prefixes.items():
         order = sorted(scores[prefix], key=lambda node_id: (-scores[prefix][node_id], node_id))[:limit]

@@ -76,17 +76,22 @@ class _Rankings:
     by_name: dict[str, list[str]]
     nearest: dict[str, Hit]
     complete: bool
-    text: str
+    weights: Mapping[str, float]
 
     def fused(self) -> list[tuple[str, float]]:
-        return sorted(fused(self.by_name, self.text).items(), key=lambda pair: (-pair[1], pair[0]))
+        return sorted(fused(self.by_name, self.weights).items(), key=lambda pair: (-pair[1], pair[0]))
 
 
-def fused(rankings: Mapping[str, Sequence[str]], text: str) -> dict[str, float]:
-    """What each node id is worth to the text, by its ranks in the rankings that found it."""
+def weights_for(text: str) -> dict[str, float]:
+    """What a ranking counts for this text."""
     weights = {name: weight for name, (_why, weight) in RANKINGS.items()}
     if configured_encoder().name == MINILM and is_of_another_script(search_text(text).split()):
         weights[MEANING] = UNREAD_MEANING
+    return weights
+
+
+def fused(rankings: Mapping[str, Sequence[str]], weights: Mapping[str, float]) -> dict[str, float]:
+    """What each node id is worth, by its ranks in the rankings that found it."""
     scores: dict[str, float] = defaultdict(float)
     for name, ranked in rankings.items():
         for rank, node_id in enumerate(ranked, start=1):
@@ -214,7 +219,7 @@ def _rankings(
         must = _all_matching(phrases, without, nearest)
         nearest = {node_id: hit for node_id, hit in nearest.items() if node_id in must}
     found[MEANING] = list(nearest)
-    return _Rankings(found, nearest, complete, query.words)
+    return _Rankings(found, nearest, complete, weights_for(query.words))
 
 
 def _all_matching(phrases: Sequence[str], without: Sequence[Term], node_ids: Iterable[str]) -> set[str]:

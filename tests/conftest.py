@@ -81,6 +81,18 @@ def viewer_user(project: Project) -> User:
 
 
 @pytest.fixture
+def as_curator(client, curator_user):
+    client.force_login(curator_user)
+    return client
+
+
+@pytest.fixture
+def as_viewer(client, viewer_user):
+    client.force_login(viewer_user)
+    return client
+
+
+@pytest.fixture
 def stranger_user(other_project: Project) -> User:
     return make_user("sam", other_project, Role.ADMIN)
 

@@ -12,7 +12,7 @@ import heapq
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from desk.context_pack.candidates import Candidate, LeftOut
@@ -136,7 +136,7 @@ class Choice:
         """`budget`: tokens for items and the lines that name their sections."""
         self._waiting, self._beyond = _best_of_sections(items, k + SPARE)
         self._budget, self._k = budget, k
-        self._section_cost, self._vector = section_cost, vector
+        self._section_cost, self._vector = cache(section_cost), vector
         self._likeness: dict[str, float] = {}  # the greatest cosine with an opened item
         self._twins: dict[str, str] = {}  # and the opened item of its own kind that says the same
         self._opened: list[Item] = []

@@ -12,11 +12,5 @@ def other_agent(project) -> Actor:
 
 
 @pytest.fixture
-def as_curator(client, curator_user):
-    client.force_login(curator_user)
-    return client
-
-
-@pytest.fixture
 def decision(agent, project):
     return create_decision(actor=agent, project=project, title="Use Redis", decision="Cache totals.")

@@ -27,12 +27,6 @@ pytestmark = [pytest.mark.mysql, pytest.mark.django_db]
 NOW = timezone.now()
 
 
-@pytest.fixture
-def as_viewer(client, viewer_user):
-    client.force_login(viewer_user)
-    return client
-
-
 def days_ago(number):
     return patch.object(timezone, "now", lambda: NOW - timedelta(days=number))
 

@@ -18,12 +18,6 @@ from tests.records.samples import KINDS, make, page_of, write_as_sql
 pytestmark = [pytest.mark.mysql, pytest.mark.django_db]
 
 
-@pytest.fixture
-def as_viewer(client, viewer_user):
-    client.force_login(viewer_user)
-    return client
-
-
 def part(client, record):
     answer = client.get(f"/p/shop/r/{record.node_id}/belief/", headers={"HX-Request": "true"})
     assert answer.status_code == 200

@@ -28,12 +28,6 @@ pytestmark = [pytest.mark.mysql, pytest.mark.django_db]
 ADDRESS = "/p/shop/history/"
 
 
-@pytest.fixture
-def as_viewer(client, viewer_user):
-    client.force_login(viewer_user)
-    return client
-
-
 def entries(client, **filters):
     answer = client.get(ADDRESS, filters)
     assert answer.status_code == 200, answer.context["problems"]

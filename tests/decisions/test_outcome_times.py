@@ -15,12 +15,6 @@ pytestmark = [pytest.mark.database, pytest.mark.django_db]
 NOW = datetime(2026, 11, 30, 10, tzinfo=UTC)
 
 
-@pytest.fixture
-def as_curator(client, curator_user):
-    client.force_login(curator_user)
-    return client
-
-
 def record(client, decision, when):
     with patch.object(timezone, "now", lambda: NOW):
         return client.post(f"{page_of(decision)}outcome/", {"type": "outage", "occurred_at": when})

@@ -24,12 +24,6 @@ def url(name, *args):
     return reverse(f"decisions:{name}", args=["shop", *args])
 
 
-@pytest.fixture
-def as_curator(client, curator_user):
-    client.force_login(curator_user)
-    return client
-
-
 def test_the_list_shows_rows_filters_and_a_count(as_curator, decision):
     page = as_curator.get(url("list")).content.decode()
     assert "Cache totals in Redis" in page

@@ -11,12 +11,6 @@ pytestmark = [pytest.mark.database, pytest.mark.django_db]
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
-@pytest.fixture
-def as_curator(client, curator_user):
-    client.force_login(curator_user, backend=BACKEND)
-    return client
-
-
 def asked_by(page: str) -> str:
     return re.search(r'hx-get="(/p/shop/fresh/[^"]+)"', page)[1].replace("&amp;", "&")
 

@@ -31,12 +31,6 @@ def _no_counts_of_other_tests():
     cache.clear()
 
 
-@pytest.fixture
-def as_curator(client, curator_user):
-    client.force_login(curator_user, backend=BACKEND)
-    return client
-
-
 def home(client, **headers):
     cache.clear()
     response = client.get("/p/shop/", headers=headers)

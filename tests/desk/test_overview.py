@@ -27,12 +27,6 @@ def _no_counts_of_other_tests():
     cache.clear()
 
 
-@pytest.fixture
-def as_curator(client, curator_user):
-    client.force_login(curator_user, backend=BACKEND)
-    return client
-
-
 def page(client, address="/p/shop/"):
     response = client.get(address)
     assert response.status_code == 200

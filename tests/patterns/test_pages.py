@@ -26,12 +26,6 @@ def url(name, *args):
     return reverse(f"patterns:{name}", args=["shop", *args])
 
 
-@pytest.fixture
-def as_curator(client, curator_user):
-    client.force_login(curator_user)
-    return client
-
-
 def test_the_list_and_the_detail_show_what_was_written(as_curator, pattern):
     page = as_curator.get(url("list")).content.decode()
     assert "Cache-aside" in page

@@ -22,12 +22,6 @@ def url(name, *args):
     return reverse(f"pitfalls:{name}", args=["shop", *args])
 
 
-@pytest.fixture
-def as_curator(client, curator_user):
-    client.force_login(curator_user)
-    return client
-
-
 def test_the_list_and_the_detail_show_what_was_written(as_curator, pitfall):
     assert "Stampede on expiry" in as_curator.get(url("list")).content.decode()
     page = as_curator.get(url("detail", pitfall.pk)).content.decode()

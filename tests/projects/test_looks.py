@@ -21,12 +21,6 @@ PAGES = (
 )
 
 
-@pytest.fixture
-def as_viewer(client, viewer_user):
-    client.force_login(viewer_user, backend=BACKEND)
-    return client
-
-
 def html_of(client, address):
     return re.search(r"<html[^>]*>", client.get(address).content.decode())[0]
 

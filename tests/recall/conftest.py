@@ -7,11 +7,23 @@ from pathlib import Path
 import pytest
 
 from decisions.actions import create_decision
+from recall.words import keep_words
+from tests.recall.searched import TEXTS
 
 
 @pytest.fixture
 def decision(agent, project):
     return create_decision(actor=agent, project=project, title="Use Redis", decision="Cache totals.")
+
+
+@pytest.fixture
+def texts(agent, project):
+    made = {
+        name: create_decision(actor=agent, project=project, title=title, decision=text)
+        for name, (title, text) in TEXTS.items()
+    }
+    keep_words(list(made.values()))
+    return made
 
 
 @pytest.fixture(scope="session")

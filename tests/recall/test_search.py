@@ -13,53 +13,21 @@ from django.utils import timezone
 from decisions.actions import create_decision
 from patterns.actions import create_pattern
 from pitfalls.actions import create_pitfall
-from recall import frequency, fulltext, word_rankings
 from recall import search as core
 from recall.encoders import EncoderUnavailable
 from recall.excerpts import excerpt, marked
 from recall.models import SearchText
 from recall.search import _Allowed, search
-from recall.tokenise import query_terms
 from recall.words import forget_words, keep_words
 from records.kinds import all_kinds
 from records.models import ReviewState
 from records.query_language import parse
 from records.verbs import review
+from tests.recall.searched import found
 from tests.records.samples import make, write_as_sql
 
 # MySQL's full-text index holds what is committed.
 pytestmark = [pytest.mark.database, pytest.mark.django_db(transaction=True)]
-
-TEXTS = {
-    "chinese": ("使用缓存来降低延迟", "我们决定在订单服务里使用 Redis 缓存。"),
-    "japanese": ("キャッシュを使う", "注文サービスでキャッシュを使うことにした。"),
-    "korean": ("주문 서비스 캐시", "주문 서비스에서 캐시를 사용한다."),
-    "hindi": ("कैश का उपयोग", "हम ऑर्डर सेवा में कैश का उपयोग करेंगे।"),
-    "portuguese": ("Configuração do cartão de crédito", "A decisão é não guardar o número do cartão."),
-    "identifiers": (
-        "Call getUserById once",
-        "Use order_total_cents, retry-after and HTTPServer; k8s and Go only.",
-    ),
-    "stops": ("The who and the what", "How this will be: who was that for."),
-    "emoji": ("Ship it 🚀", "A rocket 🚀 for every release; 𝔘𝔫𝔦𝔠𝔬𝔡𝔢 letters."),
-    "plain": ("Serve prices from a cache", "Cache aside with Redis keeps latency low at the order service."),
-}
-
-
-@pytest.fixture
-def texts(agent, project):
-    made = {
-        name: create_decision(actor=agent, project=project, title=title, decision=text)
-        for name, (title, text) in TEXTS.items()
-    }
-    keep_words(list(made.values()))
-    return made
-
-
-def found(text, project, **options):
-    answer = search([project.pk], parse(text), **{"meaning": False, **options})
-    assert not answer.problems, answer.problems
-    return [hit.record.node_id for hit in answer.hits]
 
 
 def test_words_are_found_as_people_expect(texts, project):
@@ -227,7 +195,8 @@ def test_meaning_finds_what_no_word_does(texts, project, monkeypatch):
 )
 def test_what_an_english_model_makes_of_another_script_counts_less_than_words(text, encoder, equal, settings):
     settings.ENCODER = encoder
-    scores = core.fused({core.WORDS: ["by words"], core.MEANING: ["by meaning"]}, text)
+    rankings = {core.WORDS: ["by words"], core.MEANING: ["by meaning"]}
+    scores = core.fused(rankings, core.weights_for(text))
     assert (scores["by words"] == scores["by meaning"]) is equal
     assert scores["by words"] >= scores["by meaning"] > 0
 
@@ -281,123 +250,3 @@ def test_an_excerpt_stands_where_letters_grow_in_lower_case_and_asks_no_page_of_
     began = time.process_time()
     excerpt(f"{asked}\n" * 300, asked)
     assert time.process_time() - began < 0.5
-
-
-@pytest.fixture
-def counted(texts, agent, project, monkeypatch):
-    """A desk of which it is known how rare each word is; `common` stands in every one of its new records."""
-    monkeypatch.setattr(frequency, "FEW", 0)
-    made = [
-        create_decision(
-            actor=agent, project=project, title=f"Common number{at}", decision=f"Common word{at % 5} pool"
-        )
-        for at in range(20)
-    ]
-    keep_words(made)
-    return made
-
-
-def asked_for(monkeypatch):
-    asked = []
-
-    def matching(expression, project_ids, count):
-        asked.append(expression)
-        return really(expression, project_ids, count)
-
-    really = fulltext.matching
-    monkeypatch.setattr(fulltext, "matching", matching)
-    return asked
-
-
-def test_the_index_is_asked_for_the_rarest_words_alone(counted, project, monkeypatch):
-    monkeypatch.setattr(word_rankings, "MOST_TEXTS_OF_WORDS_ALONE", 8)
-    monkeypatch.setattr(word_rankings, "FEW_TEXTS", 0)
-    asked = asked_for(monkeypatch)
-    got = found("common pool number7 word2 missing elsewhere nowhere", project)
-    every, some = asked
-    assert every.count('"') == 2 * word_rankings.MOST_ASKED_AT_ONCE
-    assert "common" not in every
-    assert "number7" in some
-    assert "missing" in some
-    assert "word2" in some
-    assert "common" not in some
-    assert "pool" not in some
-    # number7 also says word2: ranked by all of the words, it is before those that say word2 alone.
-    assert got[0] == counted[7].node_id
-    assert set(got) == {counted[at].node_id for at in (2, 7, 12, 17)}
-
-
-def test_where_it_is_not_known_how_rare_words_are_all_are_asked_for(texts, project, monkeypatch):
-    asked = asked_for(monkeypatch)
-    terms = query_terms("cache aside with redis keeps latency low")
-    known = frequency.frequencies()
-    assert word_rankings._with_all([project.pk], known, terms, (), (), 100) == [texts["plain"].node_id]
-    assert [one.count('"') for one in asked] == [2 * len(terms)]
-
-
-def test_a_word_that_few_texts_have_is_asked_for_alone_and_the_others_are_read(counted, project, monkeypatch):
-    monkeypatch.setattr(word_rankings, "FEW_TEXTS", 4)
-    asked = asked_for(monkeypatch)
-    terms = query_terms("common number7 word2")
-    known = frequency.frequencies()
-    assert word_rankings._with_all([project.pk], known, terms, (), (), 100) == [counted[7].node_id]
-    assert word_rankings._with_all([project.pk], known, query_terms("number7 word3"), (), (), 100) == []
-    every = word_rankings._with_all([project.pk], known, query_terms("common pool"), (), (), 100)
-    assert every == [one.node_id for one in counted]
-    assert [one.count('"') for one in asked] == [2, 2, 4]
-
-
-@pytest.mark.parametrize("few", [0, 50])
-def test_of_many_words_those_with_all_of_them_are_found_whatever_the_index_was_asked(
-    counted, project, monkeypatch, few
-):
-    monkeypatch.setattr(word_rankings, "FEW_TEXTS", few)
-    known = frequency.frequencies()
-    terms = query_terms("common pool number7 word2 common7 pool7")
-    assert word_rankings._with_all([project.pk], known, terms, (), (), 100) == []
-    terms = query_terms("number7 common word2 pool Common-number7 word2-pool")
-    assert word_rankings._with_all([project.pk], known, terms, (), (), 100) == [counted[7].node_id]
-    # More than are looked at have the rarest of the words: the index says which have all of them.
-    terms = query_terms("common pool word2 word2-pool Common-number7 number7")
-    assert word_rankings._with_all([project.pk], known, terms, (), (), 1) == [counted[7].node_id]
-
-
-def test_what_meaning_finds_is_ranked_by_its_words_too(counted, project, monkeypatch):
-    monkeypatch.setattr(word_rankings, "MOST_TEXTS", 1)
-    terms, other = query_terms("number7 pool"), [counted[3].node_id]
-    known = frequency.frequencies()
-    assert word_rankings._with_some([project.pk], known, terms, 100, lambda: other) == [
-        counted[7].node_id,
-        *other,
-    ]
-
-
-def test_how_rare_a_word_is_is_counted_once_in_some_minutes(counted, django_assert_num_queries, monkeypatch):
-    frequency.forget_frequencies()
-    with django_assert_num_queries(2):
-        known = frequency.frequencies()
-    assert known.of("common") == pytest.approx(20, rel=0.1)
-    assert known.of("number7") < 2
-    assert known.rarest_of(query_terms("common-number7")[0]) == "number7"
-    with django_assert_num_queries(0):
-        frequency.frequencies()
-    monkeypatch.setattr(frequency, "KEPT_SECONDS", -1)
-    with django_assert_num_queries(2):
-        frequency.frequencies()
-
-
-def test_rewritten_texts_leave_gaps_among_the_ids(counted, monkeypatch):
-    every = {*SearchText.objects.values_list("pk", flat=True)}
-    SearchText.objects.filter(pk__in=sorted(every)[1:-10]).delete()
-    monkeypatch.setattr(frequency, "SAMPLED", 10)
-    frequency.forget_frequencies()
-    known = frequency.frequencies()
-    assert known.texts == pytest.approx(11, abs=4)
-    assert known.sampled >= 4
-
-
-def test_of_equal_texts_the_oldest_come_first(counted, project):
-    terms = query_terms("common")
-    ids = [one.node_id for one in counted]
-    assert fulltext.matching(fulltext.all_of(terms), [project.pk], 5) == ids[:5]
-    assert fulltext.matching(fulltext.all_of(terms), [project.pk], 100) == ids

@@ -49,7 +49,7 @@ from records.actor import Actor
 from records.models import ProjectionMark
 import os
 ours = os.getpriority(os.PRIO_PROCESS, thread.native_id), os.getpriority(os.PRIO_PROCESS, 0)
-print("niceness {} beside {}".format(*ours))
+print("gives way by", ours[0] - ours[1])
 project = Project.objects.get()
 create_decision(actor=Actor.command("test"), project=project, title="Warm", decision="up")
 while due_count():
@@ -152,7 +152,7 @@ def test_the_servers_thread_makes_a_write_searchable_at_once_and_ends_with_it(de
     assert server.returncode == 0, said
     assert "Traceback" not in said
     if sys.platform == "linux":
-        assert "niceness 10 beside 0" in said
+        assert "gives way by 10" in said
     assert float(said.rpartition("seconds")[2]) < 2
     assert desk.state() == [2, 0]
     assert desk.ask("SELECT name FROM worker_leases WHERE name LIKE 'worker %:%'") == []

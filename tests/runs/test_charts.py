@@ -53,12 +53,6 @@ def listed(project, asked) -> int:
     return filters.rows().count()
 
 
-@pytest.fixture
-def as_viewer(client, viewer_user):
-    client.force_login(viewer_user)
-    return client
-
-
 @pytest.mark.parametrize("zone", ZONES)
 def test_each_bar_holds_what_its_link_lists_in_any_zone(project, zone):
     """Around each midnight of three days, one of them with a change of daylight saving, and at the edges of the month."""

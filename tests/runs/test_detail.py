@@ -119,12 +119,6 @@ def test_durations_and_outcomes_in_words():
     assert outcome_words(None) == ""
 
 
-@pytest.fixture
-def as_viewer(client, viewer_user):
-    client.force_login(viewer_user)
-    return client
-
-
 def detail(run) -> str:
     return reverse("runs:detail", args=["shop", run.pk])
 

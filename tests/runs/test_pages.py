@@ -29,12 +29,6 @@ def url(name, *args):
     return reverse(f"runs:{name}", args=["shop", *args])
 
 
-@pytest.fixture
-def as_viewer(client, viewer_user):
-    client.force_login(viewer_user)
-    return client
-
-
 def test_the_list_and_the_detail(as_viewer, run, agent, project):
     memory = remember(
         actor=agent, project=project, agent_name="order-bot", summary="Disk was **full**.", run=run

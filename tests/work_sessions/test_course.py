@@ -39,12 +39,6 @@ def session(agent, project):
     return start_session(actor=agent, project=project, session_id="ses-8841", context=BEFORE)
 
 
-@pytest.fixture
-def as_curator(client, curator_user):
-    client.force_login(curator_user)
-    return client
-
-
 def url(name, *args):
     return reverse(f"work_sessions:{name}", args=["shop", *args])
 

@@ -27,12 +27,6 @@ def url(name, *args):
     return reverse(f"work_sessions:{name}", args=["shop", *args])
 
 
-@pytest.fixture
-def as_viewer(client, viewer_user):
-    client.force_login(viewer_user)
-    return client
-
-
 def test_the_list_and_the_detail(as_viewer, session, agent, project, curator):
     written = create_decision(actor=agent, project=project, title="Written here", decision="D")
     hidden = create_pattern(actor=agent, project=project, category="c", name="Put away")
