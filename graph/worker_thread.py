@@ -42,9 +42,8 @@ class WorkerThread(threading.Thread):
         self._wanted = threading.Event()
 
     def run(self) -> None:
-        if (
-            sys.platform == "linux"
-        ):  # where each thread has a priority of its own, and what it starts inherits it
+        # There each thread has a priority of its own, and what it starts inherits it.
+        if sys.platform == "linux":
             _give_way(threading.get_native_id())
         try:
             self.worker.run(self._wait, POLL_SECONDS, only_as=LEASE)
