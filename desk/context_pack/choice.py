@@ -1,7 +1,7 @@
 """Spends the budget: which candidates, and which sentences of each, by value per token.
 
-Two kinds of steps compete: to open an item (its heading and its best sentence) and to add the next best sentence to an
-opened one. Taken is the step of most value per token that still fits, until none does. Opening is worth less the more
+Two kinds of steps compete: to open an item (its heading and its best sentence, which counts as a usual one until the item
+is opened and its text looked at) and to add the next best sentence to an opened one. Taken is the step of most value per token that still fits, until none does. Opening is worth less the more
 the record is like one that is there (maximal marginal relevance, after Carbonell and Goldstein, SIGIR 1998, on record
 vectors), and more where its section has nothing yet.
 """
